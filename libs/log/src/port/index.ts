@@ -1,0 +1,4 @@
+export * from './checkpoint-error.js';
+export * from './checkpoint-store.js';
+export * from './errors.js';
+export * from './event-log.js';
