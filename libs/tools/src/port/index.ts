@@ -1,0 +1,3 @@
+export * from './catalog.js';
+export * from './definition.js';
+export * from './executor.js';
