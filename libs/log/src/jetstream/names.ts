@@ -1,0 +1,27 @@
+/** Headers of a stored event. Sequences are stream sequences, absent where there is no such event. */
+export const HEADER = {
+  messageId: 'Nats-Msg-Id',
+  expectedLastSequence: 'Nats-Expected-Last-Sequence',
+  seq: 'Lr-Seq',
+  type: 'Lr-Type',
+  /** Incarnation of the owner's term that wrote the event. */
+  term: 'Lr-Term',
+  /** Ordinal of the session's latest fact up to and including this event. */
+  ordinal: 'Lr-Ord',
+  previous: 'Lr-Prev',
+  previousFact: 'Lr-Prev-Fact',
+  fact16: 'Lr-F16',
+  fact256: 'Lr-F256',
+  fact4096: 'Lr-F4096',
+  copied: 'Lr-Copied',
+  traceparent: 'traceparent',
+} as const;
+
+/** KV bucket of the deployment's fixed facts; its key `partitions` holds the partition count. */
+export const META_BUCKET = 'LONGREIN_META';
+export const PARTITIONS_KEY = 'partitions';
+
+/** KV bucket of one scope's partition leases. */
+export function leaseBucket(scope: string): string {
+  return `LONGREIN_LEASES_${scope}`;
+}
