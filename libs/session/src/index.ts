@@ -1,1 +1,2 @@
-export {};
+export * from './decisions/types.js';
+export * from './folds/state.js';
