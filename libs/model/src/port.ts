@@ -1,0 +1,82 @@
+import type { AssistantPart, ToolDescription, Usage } from '@longrein/events';
+
+/** A message of the history sent to a model. The session core's history is a list of these. */
+export type HistoryItem =
+  | { readonly role: 'user'; readonly text: string; readonly source: 'user' | 'injected' | 'summary' }
+  | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[] }
+  | { readonly role: 'tool'; readonly id: string; readonly content: unknown; readonly error: string | null };
+
+/** Sampling parameters every provider understands. What is absent is the provider's default. */
+export interface ModelParameters {
+  readonly temperature?: number;
+  /** Most tokens of the answer, reasoning included. */
+  readonly max_tokens?: number;
+}
+
+/** One request to a model. */
+export interface ModelRequest {
+  /** `provider/model`, split at the first slash. */
+  readonly model: string;
+  readonly system?: string;
+  /** Every tool call of an assistant message is followed by its results, in any order, before the next message. */
+  readonly messages: readonly HistoryItem[];
+  readonly tools: readonly ToolDescription[];
+  readonly parameters?: ModelParameters;
+  /** JSON Schema the answer's text must fit; the provider's structured output is used. */
+  readonly output_schema?: unknown;
+}
+
+/**
+ * Why the model stopped. `length`: the answer hit the token limit. `refusal`: the provider declined or filtered it.
+ * `other`: a reason this version does not know.
+ */
+export type StopReason = 'end' | 'tool_calls' | 'length' | 'refusal' | 'other';
+
+/** A piece of the answer that is being streamed. */
+export type ModelDelta =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string }
+  /** The model began to write a call: nothing of the text before it continues after it. */
+  | { readonly type: 'tool_call'; readonly id: string; readonly name: string }
+  /** Always the last delta, exactly once: the whole answer. A stream that ends without it throws. */
+  | ModelReply;
+
+/** The whole answer of a model. */
+export interface ModelReply {
+  readonly type: 'done';
+  /**
+   * In the order in which the model wrote them; never an empty text part. A call's `args` is the parsed JSON; arguments
+   * that do not parse are kept as `MalformedArgs`. No parts: the model said nothing.
+   */
+  readonly parts: readonly AssistantPart[];
+  /** Absent when the provider reported none. */
+  readonly usage?: Usage;
+  readonly stop_reason: StopReason;
+}
+
+/** What stands for a call's arguments when the model wrote something that is not JSON. */
+export interface MalformedArgs {
+  /** The text as the model wrote it. */
+  readonly $malformed: string;
+}
+
+/** Whether a call's arguments are text that did not parse: the tool is not run, the model gets an error result. */
+export function isMalformedArgs(args: unknown): args is MalformedArgs {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return false;
+  return Object.keys(args).length === 1 && typeof (args as Record<string, unknown>)['$malformed'] === 'string';
+}
+
+/** Options of one model call. */
+export interface StreamOptions {
+  /** Ends the call: the stream throws `aborted` and the provider's connection is closed. */
+  readonly signal: AbortSignal;
+}
+
+/** Where models answer. Implementations hold no state between calls. */
+export interface ModelPort {
+  /**
+   * Streams one answer. Nothing is sent before the first `next()`; leaving the loop early closes the connection.
+   * Throws `ModelError`, and nothing else, for everything that goes wrong.
+   */
+  stream(request: ModelRequest, options: StreamOptions): AsyncIterable<ModelDelta>;
+}
