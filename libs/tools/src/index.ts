@@ -1,1 +1,4 @@
+export * from './core/index.js';
+export * from './memory/index.js';
+export * from './pipeline/index.js';
 export * from './port/index.js';

@@ -1,1 +1,1 @@
-export {};
+export * from './in-process-tools.js';

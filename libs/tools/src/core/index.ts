@@ -1,0 +1,7 @@
+export * from './arguments.js';
+export * from './catalog-executor.js';
+export * from './digest.js';
+export * from './outcome.js';
+export * from './registration.js';
+export * from './storable.js';
+export * from './tool-registry.js';
