@@ -1,3 +1,12 @@
+import { readFileSync } from 'node:fs';
+
+// The build leaves specs out; jest compiles them by the same rules.
+const {
+  exclude: _specs,
+  $schema: _schema,
+  ...swc
+} = JSON.parse(readFileSync(new URL('.swcrc', import.meta.url), 'utf8'));
+
 /** One jest run for the whole workspace; `scripts/test.mjs` chooses levels by file suffix. */
 export default {
   rootDir: '.',
@@ -9,7 +18,7 @@ export default {
   modulePathIgnorePatterns: ['/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  transform: { '^.+\\.ts$': ['@swc/jest', { configFile: './.swcrc', exclude: [] }] },
+  transform: { '^.+\\.ts$': ['@swc/jest', { ...swc, swcrc: false }] },
   testTimeout: 60_000,
   maxWorkers: 2,
 };
