@@ -1,2 +1,10 @@
+export * from './canonical.js';
 export * from './decisions/types.js';
+export * from './folds/evolve.js';
+export { historyDigest } from './folds/history.js';
+export * from './folds/selectors.js';
+export * from './folds/snapshot.js';
 export * from './folds/state.js';
+export * from './glob.js';
+export { toArray } from './list.js';
+export type { List, ListNode } from './list.js';

@@ -29,7 +29,9 @@ export function push<T>(list: List<T>, item: T): List<T> {
 
 /** The items in order. */
 export function toArray<T>(list: List<T>): T[] {
-  return list.root.flat(list.depth - 1) as T[];
+  let level: readonly unknown[] = list.root;
+  for (let depth = list.depth; depth > 1; depth--) level = level.flat();
+  return [...level] as T[];
 }
 
 function insert<T>(node: ListNode<T>, level: number, index: number, item: T): ListNode<T> {

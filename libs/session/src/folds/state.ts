@@ -60,8 +60,8 @@ export interface OpenStep {
 /** A human's decision about one request. */
 export interface Verdict {
   readonly verdict: 'approved' | 'denied';
-  readonly reason?: string;
-  readonly by?: string;
+  readonly reason?: string | undefined;
+  readonly by?: string | undefined;
   readonly seq: number;
 }
 
@@ -77,7 +77,7 @@ export interface ApprovalState {
 
 /** A standing cancel. The latest reason wins; `hard` sticks. */
 export interface CancelState {
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   readonly hard: boolean;
   readonly seq: number;
 }
@@ -95,8 +95,8 @@ export interface TurnBudget {
 export interface OpenTurn {
   readonly turn_id: string;
   readonly agent: string;
-  readonly input_id?: string;
-  readonly grant?: Grant;
+  readonly input_id?: string | undefined;
+  readonly grant?: Grant | undefined;
   /** Epoch of the latest `turn/start` or `turn/resumed`. */
   readonly epoch: number;
   readonly start_seq: number;
@@ -113,7 +113,12 @@ export interface OpenTurn {
   /** Seq of a `turn/handed_over` that no resume has followed. */
   readonly handed_over: number | null;
   /** `turn/resumed` by cause; `death` is the recovery count, which nothing resets. */
-  readonly resumes: { readonly death: number; readonly handover: number; readonly wake: number; readonly verdict: number };
+  readonly resumes: {
+    readonly death: number;
+    readonly handover: number;
+    readonly wake: number;
+    readonly verdict: number;
+  };
   readonly budget: TurnBudget;
 }
 
@@ -123,11 +128,11 @@ export interface QueuedInput {
   readonly seq: number;
   readonly text: string;
   readonly wake: boolean;
-  readonly origin?: string;
-  readonly correlation_id?: string;
-  readonly grant?: Grant;
+  readonly origin?: string | undefined;
+  readonly correlation_id?: string | undefined;
+  readonly grant?: Grant | undefined;
   /** A cancel that named the granted turn before it started. */
-  readonly revoked?: CancelState;
+  readonly revoked?: CancelState | undefined;
 }
 
 /** The first document's `usage`: sums over every `step/end`, whatever was compacted. */
@@ -159,7 +164,7 @@ export interface SpendState {
 export interface Configuration {
   readonly agent_id: string;
   readonly generation: number;
-  readonly config_revision?: string;
+  readonly config_revision?: string | undefined;
   readonly spec: AgentSpec;
   readonly seq: number;
 }
