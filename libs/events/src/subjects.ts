@@ -49,7 +49,12 @@ export function liveSubjects(kind: StreamKind, partition: number, id: string): s
 export type LogOperation = 'append' | 'read' | 'create' | 'fork' | 'own';
 
 /** Request subject of the log service, e.g. `log.sessions.3.append.loop`. */
-export function logSubject(kind: StreamKind, partition: number | '*', operation: LogOperation, service?: string): string {
+export function logSubject(
+  kind: StreamKind,
+  partition: number | '*',
+  operation: LogOperation,
+  service?: string,
+): string {
   const base = `log.${kind}.${partition}.${operation}`;
   return operation === 'append' ? `${base}.${service ?? '*'}` : base;
 }

@@ -6,6 +6,13 @@ import { agentSpec } from './session.js';
 /** System id of the stream that admits agents, so that the cap is exact under concurrent spawns. */
 export const FLEET_ID = '$fleet';
 
+/** Seq 0 of every agent's stream, and of the fleet's: the log writes it when the stream is created. */
+export const agentCreated = defineEvent('agent/created', {
+  family: 'machine',
+  by: ['log'],
+  schema: z.strictObject({}),
+});
+
 export const agentStarted = defineEvent('agent/started', {
   family: 'machine',
   by: ['registry'],
@@ -37,4 +44,4 @@ export const agentReleased = defineEvent('agent/released', {
   schema: z.strictObject({ agent_id: agentName, session_id: id, generation: z.int().nonnegative() }),
 });
 
-export const agentEvents = [agentStarted, agentDisposed, agentAdmitted, agentReleased] as const;
+export const agentEvents = [agentCreated, agentStarted, agentDisposed, agentAdmitted, agentReleased] as const;

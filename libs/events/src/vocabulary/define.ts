@@ -2,18 +2,11 @@ import type { z } from 'zod';
 
 /** Services that append. `events.md`'s "by" column: the log refuses every other. */
 export type ServiceName =
-  | 'log'
-  | 'loop'
-  | 'approvals'
-  | 'compactor'
-  | 'titler'
-  | 'policy'
-  | 'registry'
-  | 'worker'
-  | 'gateway';
+  'log' | 'loop' | 'approvals' | 'compactor' | 'titler' | 'policy' | 'registry' | 'worker' | 'gateway';
 
 /** Coarse group of types, the last token of a fact's subject: a subject per type would cost the server too much. */
-export type Family = 'session' | 'input' | 'turn' | 'step' | 'approval' | 'control' | 'owner' | 'machine' | 'diagnostic';
+export type Family =
+  'session' | 'input' | 'turn' | 'step' | 'approval' | 'control' | 'owner' | 'machine' | 'diagnostic';
 
 /** Facts are what folds read; chunks serve replay and screens and may expire. */
 export type EventClass = 'fact' | 'chunk';

@@ -23,9 +23,7 @@ export const agentSpec = z.strictObject({
   /** No approver can be reached: gated calls are denied instead of parked. */
   unattended: z.boolean().optional(),
   /** Budget guard of the session. */
-  limits: z
-    .strictObject({ cost: z.number().positive().optional(), tokens: z.int().positive().optional() })
-    .optional(),
+  limits: z.strictObject({ cost: z.number().positive().optional(), tokens: z.int().positive().optional() }).optional(),
   driver: z.enum(['loop', 'claude-code']).optional(),
 });
 

@@ -5,4 +5,5 @@ export * from './scrubber.js';
 export * from './session-head.js';
 export * from './session-window.js';
 export * from './storable.js';
+export * from './system-events.js';
 export * from './timestamp.js';

@@ -72,7 +72,10 @@ export class Scrubber {
     for (const [key, member] of Object.entries(value)) {
       const name = this.text(key);
       if (Object.hasOwn(scrubbed, name)) {
-        throw new LogError('invalid_event', `two keys scrub to the same text ${JSON.stringify(name)}; rename one of them`);
+        throw new LogError(
+          'invalid_event',
+          `two keys scrub to the same text ${JSON.stringify(name)}; rename one of them`,
+        );
       }
       scrubbed[name] = this.deep(member);
     }

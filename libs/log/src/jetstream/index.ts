@@ -1,1 +1,7 @@
-export {};
+export * from './kv-leases.js';
+export * from './log-server.js';
+export * from './names.js';
+export * from './pipeline.js';
+export * from './provision.js';
+export * from './stream-api.js';
+export { scan, streamSequence } from './stream-scan.js';

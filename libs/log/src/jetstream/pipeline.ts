@@ -69,6 +69,8 @@ export class Pipeline {
   #entries: Entry[] = [];
   #sent = 0;
   #sentBytes = 0;
+  /** Counts recoveries: refusals of messages sent before the last one say nothing about those sent since. */
+  #round = 0;
   #acknowledged: number;
   #fullAt: number | undefined;
 
@@ -99,7 +101,7 @@ export class Pipeline {
       ack_timeout_ms: options.ack_timeout_ms ?? 2_000,
     };
     this.#inbox = createInbox();
-    this.#acks = this.#nc.subscribe(`${this.#inbox}.*`, { callback: (_, msg) => this.#onAck(msg) });
+    this.#acks = this.#nc.subscribe(`${this.#inbox}.*.*`, { callback: (_, msg) => this.#onAck(msg) });
     this.#watchdog = setInterval(() => this.#checkLateness(), Math.max(50, this.#limits.ack_timeout_ms / 4));
     this.#watchdog.unref();
   }
@@ -171,7 +173,7 @@ export class Pipeline {
       this.#nc.publish(entry.subject, entry.body, {
         // Made as bytes by hand: the library's header object costs more than the rest of a publish.
         headers: { encode: () => Buffer.from(block, 'latin1') } as unknown as MsgHdrs,
-        reply: `${this.#inbox}.${entry.sequence}`,
+        reply: `${this.#inbox}.${this.#round}.${entry.sequence}`,
       });
     } catch {
       // Closed or draining connection: the outcome is the same as that of a lost message.
@@ -181,7 +183,10 @@ export class Pipeline {
 
   #onAck(msg: Msg): void {
     if (this.#state === 'ended') return;
-    const sequence = Number(msg.subject.slice(this.#inbox.length + 1));
+    const [round, sequence] = msg.subject
+      .slice(this.#inbox.length + 1)
+      .split('.')
+      .map(Number) as [number, number];
     const entry = this.#entries[sequence - this.#acknowledged - 1];
     if (!entry) return;
     const answer = parseAck(msg);
@@ -190,6 +195,7 @@ export class Pipeline {
       this.#advance();
       return;
     }
+    if (round !== this.#round) return;
     if ('error' in answer && isStorageFull(answer.error)) this.#fullAt = Math.min(this.#fullAt ?? sequence, sequence);
     void this.#recover();
   }
@@ -274,6 +280,7 @@ export class Pipeline {
     }
     this.#sent = 0;
     this.#sentBytes = 0;
+    this.#round++;
     this.#state = 'open';
     this.#pump();
     return true;

@@ -145,7 +145,11 @@ export interface EventLog<Envelope extends BaseEnvelope = EventEnvelope> {
   fork(request: ForkRequest, options?: CallOptions): Promise<ForkResult>;
 
   /** Raises the epoch of a scope on a partition: appends under lower epochs are refused from then on. */
-  own(partition: number, claim: { scope: OwnerScope; owner: string }, options?: CallOptions): Promise<{ epoch: number }>;
+  own(
+    partition: number,
+    claim: { scope: OwnerScope; owner: string },
+    options?: CallOptions,
+  ): Promise<{ epoch: number }>;
 
   /** Replay then tail of one session, without gap or duplicate. Ends when the signal aborts. */
   follow(id: string, options: FollowOptions): AsyncIterable<Envelope>;
