@@ -17,7 +17,7 @@ export class ToolRegistry implements ToolCatalog {
   #tools: readonly RegisteredTool[] = [];
   #byName = new Map<string, RegisteredTool>();
   #rejected: readonly RejectedRegistration[] = [];
-  #digest = digestOf([]);
+  #digest = digestOf([[], []]);
 
   /** Adds or replaces one registration. */
   put(key: string, entry: ParsedRegistration): void {
@@ -81,8 +81,8 @@ export class ToolRegistry implements ToolCatalog {
       else rejected.push({ key, reason: duplicateOf(holder) });
     }
     const tools = [...byName.values()].sort((a, b) => byCodeUnit(a.visible_name, b.visible_name));
-    const digest = digestOf(tools);
-    const changed = digest !== this.#digest || rejected.length !== this.#rejected.length;
+    const digest = digestOf([tools, rejected]);
+    const changed = digest !== this.#digest;
     this.#digest = digest;
     this.#tools = tools;
     this.#byName = byName;
