@@ -35,7 +35,15 @@ export const agentDisposed = defineEvent('agent/disposed', {
 export const agentAdmitted = defineEvent('agent/admitted', {
   family: 'machine',
   by: ['registry'],
-  schema: z.strictObject({ agent_id: agentName, session_id: id, generation: z.int().nonnegative() }),
+  schema: z.strictObject({
+    agent_id: agentName,
+    session_id: id,
+    generation: z.int().nonnegative(),
+    /** What was asked for: with it any registry can complete a spawn whose registry died half way. */
+    spec: agentSpec.optional(),
+    config_revision: token.optional(),
+  }),
+  content: { spec: { system_prompt: 'text', directive_schema: 'deep', rails: 'deep' } },
 });
 
 export const agentReleased = defineEvent('agent/released', {
