@@ -26,12 +26,25 @@ export function compileSchema(schema: Record<string, unknown>): CompiledSchema {
   }
 }
 
-/** What is wrong with arguments whatever the schema: a model may have written something that is no JSON at all. */
+/**
+ * What is wrong with arguments whatever the schema: a model may have written something that is no JSON at all. Such
+ * text is logged as `{"$malformed": text}`, which no tool may ever receive; plain text is treated alike.
+ */
 export function malformedArguments(args: unknown): string | undefined {
-  if (isRecord(args)) return undefined;
-  if (typeof args !== 'string') return `The arguments are ${kindOf(args)}; send a JSON object.`;
+  const raw = typeof args === 'string' ? args : malformedText(args);
+  if (raw !== undefined) return explainText(raw);
+  return isRecord(args) ? undefined : `The arguments are ${kindOf(args)}; send a JSON object.`;
+}
+
+function malformedText(args: unknown): string | undefined {
+  if (!isRecord(args) || Object.keys(args).length !== 1) return undefined;
+  const raw = args['$malformed'];
+  return typeof raw === 'string' ? raw : undefined;
+}
+
+function explainText(raw: string): string {
   try {
-    return `The arguments are ${kindOf(JSON.parse(args))} inside a JSON string; send the JSON object itself.`;
+    return `The arguments are ${kindOf(JSON.parse(raw))} inside a JSON string; send the JSON object itself.`;
   } catch (error) {
     return `The arguments are not valid JSON (${error instanceof Error ? error.message : String(error)}); send a JSON object.`;
   }
