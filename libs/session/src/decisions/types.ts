@@ -39,7 +39,6 @@ export interface Refusal {
 /** What the deployment says where the session says nothing. */
 export interface Deployment {
   readonly models?: Readonly<Partial<Record<ModelRole, string>>>;
-  readonly system_prompt?: string;
   /** Policy floor of sessions whose spec names none. Absent: no allow list at all. */
   readonly policy?: readonly string[];
 }
@@ -151,3 +150,14 @@ export type ResumeDecision =
 
 /** An assistant message as a model port delivers it. */
 export type Reply = readonly AssistantPart[];
+
+/** Append this; what it leads to is the next decision's business. */
+export interface AppendDecision {
+  readonly kind: 'append';
+  readonly append: Append;
+}
+
+/** Append this; unless it `closes` the turn (or stalls it), fold it and decide the same again. */
+export interface FailureDecision extends AppendDecision {
+  readonly closes: boolean;
+}
