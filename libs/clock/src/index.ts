@@ -1,0 +1,3 @@
+export type { Cancel, Clock } from './clock.js';
+export { sleepOn } from './sleep.js';
+export { systemClock } from './system-clock.js';
