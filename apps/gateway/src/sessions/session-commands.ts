@@ -1,0 +1,92 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { ModelRole } from '@longrein/events';
+import { type SessionLog, LogError, isLogError } from '@longrein/log';
+import { isConfigured, openTurn } from '@longrein/session';
+import { FrameError } from '../protocol/server-frames.js';
+import type { AgentInputs } from './agent-inputs.js';
+import type { SessionStates } from './session-states.js';
+
+/** How far back a repeated input is recognised, in events before the session's end as the caller knows it. */
+const RETRY_WINDOW = 256;
+
+/** What clients do to sessions, whichever way they come. Rejects with `FrameError` or `LogError`. */
+export class SessionCommands {
+  constructor(
+    private readonly log: SessionLog,
+    private readonly states: SessionStates,
+    private readonly agents: AgentInputs,
+  ) {}
+
+  /** Opens the session, creating it on first use. */
+  open(sessionId: string): Promise<{ created: boolean; last_seq: number }> {
+    return this.log.create(sessionId);
+  }
+
+  /**
+   * Queues an input. It is durable when this resolves. The same `input_id` again is the same input.
+   *
+   * @param knownSeq the session's end as the caller last saw it
+   */
+  async inject(
+    sessionId: string,
+    input: { text: string; wake: boolean; input_id?: string | undefined },
+    knownSeq: number,
+  ): Promise<{ input_id: string }> {
+    const { text, wake, input_id = randomUUID() } = input;
+    if (wake && isConfigured(await this.states.current(sessionId))) {
+      await this.agents.inject({ session_id: sessionId, input_id, text });
+      return { input_id };
+    }
+    const payload = { input_id, text, wake, origin: 'client' };
+    await this.log.append(sessionId, {
+      events: [{ type: 'input/queued', payload, event_id: `input:${digest(input_id)}` }],
+      since: Math.max(-1, knownSeq - RETRY_WINDOW),
+    });
+    return { input_id };
+  }
+
+  /** Asks the open turn to stop at its next step boundary. Rejects with `not_running` when none is open. */
+  async cancel(sessionId: string, reason: string | undefined): Promise<void> {
+    for (;;) {
+      const state = await this.states.current(sessionId);
+      const turn = openTurn(state);
+      if (!turn) throw new FrameError('not_running', 'no turn is open');
+      const payload = { turn_id: turn.turn_id, ...(reason === undefined ? {} : { reason }) };
+      try {
+        await this.log.append(sessionId, {
+          events: [{ type: 'turn/cancel_requested', payload }],
+          expect: { seq: state.last_seq, none_of: ['turn/end'] },
+          since: state.last_seq,
+        });
+        return;
+      } catch (error) {
+        // The turn ended meanwhile; perhaps another one began.
+        if (!isLogError(error, 'conflict')) throw error;
+      }
+    }
+  }
+
+  /** Points one of the session's model roles at another model, from the next step on. */
+  async setModel(sessionId: string, role: ModelRole, model: string, knownSeq: number): Promise<void> {
+    await this.log.append(sessionId, {
+      events: [{ type: 'session/model_selected', payload: { role, model } }],
+      since: knownSeq,
+    });
+  }
+}
+
+/** What a client may be told about a failure of the log. */
+export function asFrameError(error: unknown): FrameError {
+  if (error instanceof FrameError) return error;
+  if (error instanceof LogError) {
+    if (error.code === 'invalid_event' || error.code === 'too_large') return new FrameError('bad_frame', error.message);
+    if (error.code === 'unavailable' || error.code === 'moved' || error.code === 'storage_full') {
+      return new FrameError('unavailable', error.message);
+    }
+  }
+  return new FrameError('internal', 'unexpected fault while serving this connection');
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 32);
+}

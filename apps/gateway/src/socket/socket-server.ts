@@ -1,0 +1,75 @@
+import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { isValidId } from '@longrein/events';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { TokenBook } from '../auth/token-book.js';
+import { CLOSE_CODES } from '../protocol/server-frames.js';
+import { AgentConnection, type ConnectionDependencies } from './agent-connection.js';
+
+/** Above this a frame ends the connection; below it, and above the protocol's limit, it is answered `bad_frame`. */
+const HARD_FRAME_LIMIT = 16 * 1024 * 1024;
+
+const PATH = /^\/agents\/([^/]+)\/ws$/;
+
+/** Takes WebSocket upgrades at `/agents/{id}/ws`. */
+export class SocketServer {
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: HARD_FRAME_LIMIT,
+    // Checked with the frame, which is answered: the library would close the connection.
+    skipUTF8Validation: true,
+    perMessageDeflate: false,
+  });
+
+  constructor(
+    private readonly deps: ConnectionDependencies,
+    private readonly tokens: () => TokenBook,
+  ) {}
+
+  /** Serves upgrades of this HTTP server. */
+  attach(http: Server): void {
+    http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+  }
+
+  /** Closes every connection: clients reconnect, to another replica. */
+  stop(): void {
+    for (const client of this.#server.clients) client.close(1001, 'going away');
+    this.#server.close();
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy());
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const agentId = PATH.exec(pathname)?.[1];
+    if (agentId === undefined) {
+      refuse(socket, 404, 'not_found', `no socket at ${pathname}; connect to /agents/{id}/ws`);
+      return;
+    }
+    // Before the agent is looked up, and before its name is judged: a stranger learns nothing.
+    const access = this.tokens().access(request.headers.authorization, agentId);
+    const isNameable: boolean = isValidId(agentId);
+    if (access && !isNameable) {
+      refuse(socket, 400, 'bad_agent_id', `agent id ${agentId.slice(0, 130)} must be 1-128 of A-Z a-z 0-9 _ -`);
+      return;
+    }
+    this.#server.handleUpgrade(request, socket, head, (client: WebSocket) => {
+      if (access) new AgentConnection(this.deps, client, agentId, access).start();
+      else reject(client);
+    });
+  }
+}
+
+function reject(client: WebSocket): void {
+  const message = 'present a token for this agent: Authorization: Bearer <token>';
+  client.on('error', () => client.terminate());
+  client.send(JSON.stringify({ type: 'error', code: 'unauthorized', message }));
+  client.close(CLOSE_CODES.unauthorized, 'unauthorized');
+}
+
+function refuse(socket: Duplex, status: number, code: string, message: string): void {
+  const body = JSON.stringify({ error: { code, message } });
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
