@@ -2,11 +2,13 @@
  * What can go wrong with a model call.
  *
  * - `unknown_provider`: no provider of this name is configured; `invalid_model`: not a `provider/model`.
- * - `invalid_request`: refused before it was sent or by the provider (400, 404, 413, 422).
- * - `unauthorized` (401, 403), `rate_limited` (429), `overloaded` (5xx, 408, 409).
+ * - `invalid_request`: refused before it was sent, or by the provider (any 4xx not named here).
+ * - `context_exceeded`: the history does not fit the model's context window; compaction may help.
+ * - `unauthorized` (401, 402, 403), `rate_limited` (429), `overloaded` (5xx, 408, 409). The provider may also say
+ *   so in the middle of an answer: the code is the same and nothing is retried.
  * - `connection`: no answer reached us.
  * - `stream_cut`: the answer ended before the provider said it was complete.
- * - `bad_stream`: the provider sent something that is not its protocol, or an error in the middle of the answer.
+ * - `bad_stream`: the provider sent something that is not its protocol.
  * - `stalled`: nothing arrived for the configured time.
  * - `aborted`: the caller's signal fired.
  */
@@ -14,6 +16,7 @@ export type ModelErrorCode =
   | 'unknown_provider'
   | 'invalid_model'
   | 'invalid_request'
+  | 'context_exceeded'
   | 'unauthorized'
   | 'rate_limited'
   | 'overloaded'

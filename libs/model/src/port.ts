@@ -45,8 +45,8 @@ export type ModelDelta =
 export interface ModelReply {
   readonly type: 'done';
   /**
-   * In the order in which the model wrote them; never an empty text part. A call's `args` is the parsed JSON; arguments
-   * that do not parse are kept as `MalformedArgs`. No parts: the model said nothing.
+   * In the order in which the model wrote them; never an empty text part. A call's `args` is a JSON object, or the
+   * text the model wrote when that is none (`isMalformedArgs`). No parts: the model said nothing.
    */
   readonly parts: readonly AssistantPart[];
   /** Absent when the provider reported none. */
@@ -54,16 +54,12 @@ export interface ModelReply {
   readonly stop_reason: StopReason;
 }
 
-/** What stands for a call's arguments when the model wrote something that is not JSON. */
-export interface MalformedArgs {
-  /** The text as the model wrote it. */
-  readonly $malformed: string;
-}
-
-/** Whether a call's arguments are text that did not parse: the tool is not run, the model gets an error result. */
-export function isMalformedArgs(args: unknown): args is MalformedArgs {
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return false;
-  return Object.keys(args).length === 1 && typeof (args as Record<string, unknown>)['$malformed'] === 'string';
+/**
+ * Whether a call's arguments are not a JSON object: the model wrote something that does not parse, or that is no
+ * object, and `args` is its text, word for word. Such a tool is not run; the model gets an error result.
+ */
+export function isMalformedArgs(args: unknown): boolean {
+  return typeof args !== 'object' || args === null || Array.isArray(args);
 }
 
 /** Options of one model call. */
