@@ -1,0 +1,337 @@
+import { describe, expect, it } from '@jest/globals';
+import { type AgentSpec, FLEET_ID } from '@longrein/events';
+import { MemoryLog, type MemoryLogOptions } from '@longrein/log/memory';
+import { fold, inbox } from '@longrein/session';
+import fc from 'fast-check';
+import { AgentBusy, AgentCapExceeded, AgentExists, AgentNotFound, SessionNotConfigured } from './core/errors.js';
+import { Registry } from './registry.js';
+
+const SPEC: AgentSpec = { system_prompt: 'Be brief.', roles: { main: 'test/model' } };
+
+function world(options: { maxAgents?: number } & Pick<MemoryLogOptions, 'schedule'> = {}) {
+  const { schedule } = options;
+  const log = new MemoryLog({ partitions: 2, ...(schedule && { schedule }) });
+  const limits = { max_agents: options.maxAgents ?? 128 };
+  const registry = (): Registry =>
+    new Registry({
+      sessions: log.as('registry'),
+      agents: log.as('registry', 'agents'),
+      maxAgents: () => limits.max_agents,
+    });
+  const loop = log.as('loop');
+  const append = (id: string, type: string, payload: object) =>
+    loop.append(id, { events: [{ type, payload }], since: -1 });
+  return {
+    log,
+    limits,
+    registry,
+    loop,
+    events: async (id: string) => (await loop.read(id, { from_seq: 0 })).events,
+    agentEvents: async (id: string) => (await log.as('registry', 'agents').read(id, { from_seq: 0 })).events,
+    startTurn: (id: string, turn_id: string) =>
+      append(id, 'turn/start', { turn_id, agent: id, input_id: turn_id, epoch: 0 }),
+    takeInput: (id: string, input_id: string, text: string) => append(id, 'user/message', { input_id, text }),
+    endTurn: (id: string, turn_id: string) => append(id, 'turn/end', { turn_id, status: 'completed' }),
+  };
+}
+
+const spawn = (agent_id: string, rest: object = {}) => ({ agent_id, spec: SPEC, ...rest });
+
+describe('spawn', () => {
+  it('admits, creates and configures the session, starts the agent', async () => {
+    const { registry, events, agentEvents } = world();
+    const info = await registry().spawn(spawn('a1', { config_revision: 'r1' }));
+    expect(info).toMatchObject({ agent_id: 'a1', session_id: 'a1', generation: 1, status: 'idle' });
+    expect(await events('a1')).toMatchObject([
+      { type: 'session/created' },
+      {
+        type: 'session/configured',
+        payload: { agent_id: 'a1', generation: 1, config_revision: 'r1', spec: SPEC },
+      },
+    ]);
+    expect((await agentEvents('a1')).map(({ type }) => type)).toEqual(['agent/created', 'agent/started']);
+    expect((await agentEvents(FLEET_ID)).map(({ type }) => type)).toEqual(['agent/created', 'agent/admitted']);
+  });
+
+  it('REG-01 refuses an agent id in use and leaves the existing agent untouched', async () => {
+    const { registry, events, agentEvents } = world();
+    await registry().spawn(spawn('a1'));
+    const before = [await events('a1'), await agentEvents('a1'), await agentEvents(FLEET_ID)];
+    await expect(registry().spawn(spawn('a1', { session_id: 'other' }))).rejects.toThrow(AgentExists);
+    expect([await events('a1'), await agentEvents('a1'), await agentEvents(FLEET_ID)]).toEqual(before);
+    await expect(events('other')).rejects.toThrow(expect.objectContaining({ code: 'unknown_session' }));
+  });
+
+  it('REG-02 refuses a second agent for a session, naming the agent it has', async () => {
+    const { registry } = world();
+    await registry().spawn(spawn('a1', { session_id: 's1' }));
+    const refused = registry().spawn(spawn('a2', { session_id: 's1' }));
+    await expect(refused).rejects.toThrow(AgentExists);
+    await expect(refused).rejects.toThrow(/session s1 has a live agent already \(a1\)/);
+  });
+
+  it('REG-03 refuses beyond the cap with an error that names the setting', async () => {
+    const { registry } = world({ maxAgents: 1 });
+    await registry().spawn(spawn('a1'));
+    const refused = registry().spawn(spawn('a2'));
+    await expect(refused).rejects.toThrow(AgentCapExceeded);
+    await expect(refused).rejects.toThrow(/max_agents \(1\).*LONGREIN_MAX_AGENTS/);
+  });
+
+  it('REG-04 takes another agent once one is disposed', async () => {
+    const { registry } = world({ maxAgents: 1 });
+    await registry().spawn(spawn('a1'));
+    await registry().dispose({ agent_id: 'a1' });
+    await expect(registry().spawn(spawn('a2'))).resolves.toMatchObject({ agent_id: 'a2' });
+  });
+
+  it('REG-05 takes another agent once the cap is raised while running', async () => {
+    const { registry, limits } = world({ maxAgents: 1 });
+    const running = registry();
+    await running.spawn(spawn('a1'));
+    await expect(running.spawn(spawn('a2'))).rejects.toThrow(AgentCapExceeded);
+    limits.max_agents = 2;
+    await expect(running.spawn(spawn('a2'))).resolves.toMatchObject({ agent_id: 'a2' });
+  });
+
+  it('REG-03 keeps the cap exact when three registries spawn at the same time', async () => {
+    const { registry, agentEvents } = world({ maxAgents: 10 });
+    const registries = [registry(), registry(), registry()];
+    const spawns = Array.from({ length: 45 }, (_, i) => registries[i % 3]!.spawn(spawn(`a${i}`)));
+    const outcomes = await Promise.allSettled(spawns);
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(outcomes.length - refused.length).toBe(10);
+    expect(refused.every(({ reason }) => reason instanceof AgentCapExceeded)).toBe(true);
+    expect((await agentEvents(FLEET_ID)).filter(({ type }) => type === 'agent/admitted')).toHaveLength(10);
+    expect(await registries[0]!.list()).toHaveLength(10);
+  });
+
+  it('REG-03 REG-04 never has more live than the cap, whatever the order of appends', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 3 }), async (scheduler, maxAgents) => {
+        const { registry, agentEvents } = world({
+          maxAgents,
+          schedule: (step, { id }) => scheduler.schedule(Promise.resolve(), `${step} ${id}`),
+        });
+        const work = Array.from({ length: 5 }, async (_, i) => {
+          await registry().spawn(spawn(`a${i}`));
+          if (i % 2 === 0) await registry().dispose({ agent_id: `a${i}` });
+        });
+        await scheduler.waitFor(Promise.allSettled(work));
+        let live = 0;
+        for (const { type } of await agentEvents(FLEET_ID)) {
+          if (type === 'agent/admitted') live++;
+          if (type === 'agent/released') live--;
+          expect(live).toBeLessThanOrEqual(maxAgents);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('REG-01 REG-02 admits one of many that ask for the same id, or the same session, at the same time', async () => {
+    const { registry, events } = world();
+    const registries = [registry(), registry(), registry()];
+    const sameId = registries.map((one) => one.spawn(spawn('a')));
+    const sameSession = registries.map((one, i) => one.spawn(spawn(`b${i}`, { session_id: 's' })));
+    const won = (outcomes: PromiseSettledResult<unknown>[]) => outcomes.filter(({ status }) => status === 'fulfilled');
+    expect(won(await Promise.allSettled(sameId))).toHaveLength(1);
+    expect(won(await Promise.allSettled(sameSession))).toHaveLength(1);
+    expect((await events('s')).filter(({ type }) => type === 'session/configured')).toHaveLength(1);
+  });
+
+  it('answers a repeated request as the first time', async () => {
+    const { registry, events } = world();
+    const first = await registry().spawn(spawn('a1', { request_id: 'r' }));
+    await expect(registry().spawn(spawn('a1', { request_id: 'r' }))).resolves.toEqual(first);
+    expect(await events('a1')).toHaveLength(2);
+  });
+
+  it.each(['session/configured', 'agent/started'])('completes a spawn whose registry died before %s', async (lost) => {
+    const { log, registry, events, agentEvents } = world();
+    log.faults.failNextAppend({ at: 'before', match: ({ request }) => request.events[0]?.type === lost });
+    await expect(registry().spawn(spawn('a1'))).rejects.toThrow();
+    await registry().reconcile();
+    await registry().reconcile();
+    expect((await events('a1')).map(({ type }) => type)).toEqual(['session/created', 'session/configured']);
+    expect((await agentEvents('a1')).map(({ type }) => type)).toEqual(['agent/created', 'agent/started']);
+  });
+});
+
+describe('dispose', () => {
+  it('REG-06 REG-09 frees id and session, and says which session it was', async () => {
+    const { registry, agentEvents } = world();
+    const { generation } = await registry().spawn(spawn('a1', { session_id: 's1' }));
+    await expect(registry().dispose({ agent_id: 'a1', reason: 'done' })).resolves.toEqual({
+      session_id: 's1',
+      generation,
+    });
+    expect((await agentEvents('a1')).at(-1)).toMatchObject({
+      type: 'agent/disposed',
+      payload: { generation, reason: 'done' },
+    });
+    expect((await agentEvents(FLEET_ID)).at(-1)).toMatchObject({
+      type: 'agent/released',
+      payload: { agent_id: 'a1', session_id: 's1', generation },
+    });
+    const again = await registry().spawn(spawn('a1', { session_id: 's1' }));
+    expect(again.generation).toBeGreaterThan(generation);
+  });
+
+  it('REG-07 refuses while a turn is open, whatever its state', async () => {
+    const { registry, loop, startTurn, endTurn } = world();
+    await registry().spawn(spawn('a1'));
+    await startTurn('a1', 't1');
+    await expect(registry().dispose({ agent_id: 'a1' })).rejects.toThrow(AgentBusy);
+    await loop.append('a1', {
+      events: [{ type: 'approval/requested', payload: { call_seq: 3, call_id: 'c', name: 'rm', args: {} } }],
+      since: -1,
+    });
+    await expect(registry().dispose({ agent_id: 'a1' })).rejects.toThrow(/waiting_approval/);
+    await endTurn('a1', 't1');
+    await expect(registry().dispose({ agent_id: 'a1' })).resolves.toBeDefined();
+  });
+
+  it('REG-07 refuses while a granted turn has not started', async () => {
+    const { registry } = world();
+    await registry().spawn(spawn('a1'));
+    await registry().inject({ session_id: 'a1', input_id: 'i1', text: 'hi' });
+    await expect(registry().dispose({ agent_id: 'a1' })).rejects.toThrow(AgentBusy);
+  });
+
+  it('refuses an agent that is not live, and another generation of one that is', async () => {
+    const { registry } = world();
+    await expect(registry().dispose({ agent_id: 'a1' })).rejects.toThrow(AgentNotFound);
+    const { generation } = await registry().spawn(spawn('a1'));
+    await expect(registry().dispose({ agent_id: 'a1', generation: generation + 1 })).rejects.toThrow(AgentNotFound);
+  });
+
+  it('is completed by another registry when the one that began it died', async () => {
+    const { log, registry } = world({ maxAgents: 1 });
+    await registry().spawn(spawn('a1'));
+    log.faults.failNextAppend({ at: 'before', match: ({ request }) => request.events[0]?.type === 'agent/released' });
+    await expect(registry().dispose({ agent_id: 'a1' })).rejects.toThrow();
+    await registry().reconcile();
+    await expect(registry().spawn(spawn('a2'))).resolves.toBeDefined();
+  });
+
+  it('REG-12 disposes once when asked twice at the same time', async () => {
+    const { registry, agentEvents } = world();
+    await registry().spawn(spawn('a1'));
+    await Promise.allSettled([registry().dispose({ agent_id: 'a1' }), registry().dispose({ agent_id: 'a1' })]);
+    expect((await agentEvents('a1')).filter(({ type }) => type === 'agent/disposed')).toHaveLength(1);
+    expect((await agentEvents(FLEET_ID)).filter(({ type }) => type === 'agent/released')).toHaveLength(1);
+  });
+});
+
+describe('look-up', () => {
+  it('REG-08 finds the live agent by session and by id, or nothing', async () => {
+    const { registry } = world();
+    await registry().spawn(spawn('a1', { session_id: 's1' }));
+    await expect(registry().forSession('s1')).resolves.toMatchObject({ agent_id: 'a1' });
+    await expect(registry().find('a1')).resolves.toMatchObject({ session_id: 's1' });
+    await expect(registry().forSession('a1')).resolves.toBeNull();
+    await expect(registry().find('s1')).resolves.toBeNull();
+    await registry().dispose({ agent_id: 'a1' });
+    await expect(registry().forSession('s1')).resolves.toBeNull();
+  });
+});
+
+describe('inject', () => {
+  const input = (input_id: string, text = input_id) => ({ session_id: 'a1', input_id, text });
+
+  it('grants a turn in an idle session', async () => {
+    const { registry, events } = world();
+    const { generation } = await registry().spawn(spawn('a1'));
+    await registry().inject(input('i1', 'hello'));
+    expect((await events('a1')).at(-1)).toMatchObject({
+      type: 'input/queued',
+      payload: { input_id: 'i1', text: 'hello', wake: true, grant: { agent_turn_id: 'i1', generation } },
+    });
+  });
+
+  it('steers the turn that is open', async () => {
+    const { registry, events, startTurn } = world();
+    await registry().spawn(spawn('a1'));
+    await startTurn('a1', 't1');
+    await registry().inject(input('i2'));
+    expect((await events('a1')).at(-1)?.payload).toEqual({ input_id: 'i2', text: 'i2', wake: true });
+  });
+
+  it('grants one of many inputs that arrive at the same time at several registries', async () => {
+    const { registry, events } = world();
+    await registry().spawn(spawn('a1'));
+    const registries = [registry(), registry(), registry()];
+    await Promise.all(Array.from({ length: 12 }, (_, i) => registries[i % 3]!.inject(input(`i${i}`))));
+    const state = fold(await events('a1'));
+    expect(inbox(state)).toHaveLength(12);
+    expect(inbox(state).filter(({ grant }) => grant)).toHaveLength(1);
+  });
+
+  it('stores a repeated input once, also after its turn has begun', async () => {
+    const { registry, events, startTurn, takeInput } = world();
+    await registry().spawn(spawn('a1'));
+    const first = await registry().inject(input('i1'));
+    await startTurn('a1', 'i1');
+    await takeInput('a1', 'i1', 'i1');
+    await expect(registry().inject(input('i1'))).resolves.toEqual(first);
+    expect((await events('a1')).filter(({ type }) => type === 'input/queued')).toHaveLength(1);
+  });
+
+  it('takes an input id that is no event id', async () => {
+    const { registry, events } = world();
+    await registry().spawn(spawn('a1'));
+    const id = 'ä'.repeat(256);
+    await registry().inject(input(id));
+    await registry().inject(input(id));
+    expect((await events('a1')).filter(({ type }) => type === 'input/queued')).toHaveLength(1);
+  });
+
+  it('refuses a session without an agent and one whose agent is gone', async () => {
+    const { registry, log } = world();
+    await expect(registry().inject(input('i1'))).rejects.toThrow(SessionNotConfigured);
+    await log.as('gateway').create('a1');
+    await expect(registry().inject(input('i1'))).rejects.toThrow(SessionNotConfigured);
+    await registry().spawn(spawn('a1'));
+    await registry().dispose({ agent_id: 'a1' });
+    await expect(registry().inject(input('i1'))).rejects.toThrow(AgentNotFound);
+  });
+
+  it('revokes the grant when the agent was disposed elsewhere at the same moment', async () => {
+    // The other registry disposes between this one's look at the session and its append.
+    let dispose: (() => Promise<unknown>) | undefined;
+    const { registry, events } = world({
+      schedule: async (step, { id }) => {
+        if (step !== 'store' || id !== 'a1' || !dispose) return;
+        const now = dispose;
+        dispose = undefined;
+        await now();
+      },
+    });
+    await registry().spawn(spawn('a1'));
+    const other = registry();
+    dispose = () => other.dispose({ agent_id: 'a1' });
+    await expect(registry().inject(input('i1'))).rejects.toThrow(AgentNotFound);
+    const state = fold(await events('a1'));
+    expect(inbox(state).filter(({ grant, revoked }) => grant && !revoked)).toEqual([]);
+  });
+});
+
+describe('promote', () => {
+  it('grants the oldest waking input once the turn it came too late for has ended', async () => {
+    const { registry, events, startTurn, takeInput, endTurn } = world();
+    const one = registry();
+    await one.spawn(spawn('a1'));
+    await one.inject({ session_id: 'a1', input_id: 'i1', text: 'first' });
+    await startTurn('a1', 'i1');
+    await takeInput('a1', 'i1', 'first');
+    await one.inject({ session_id: 'a1', input_id: 'i2', text: 'second', origin: 'cli' });
+    await one.inject({ session_id: 'a1', input_id: 'i3', text: 'third' });
+    const agent = await one.liveFor('a1');
+    await expect(one.promote(agent!)).resolves.toBe(false);
+    await endTurn('a1', 'i1');
+    await Promise.all([one.promote(agent!), registry().promote(agent!)]);
+    const granted = inbox(fold(await events('a1'))).filter(({ grant }) => grant);
+    expect(granted).toMatchObject([{ text: 'second', origin: 'cli', grant: { promotes: 'i2' } }]);
+  });
+});
