@@ -1,4 +1,4 @@
-import { modelFor } from '../folds/selectors.js';
+import { modelFor, unpromoted } from '../folds/selectors.js';
 import type { QueuedInput, SessionState, ToolsInForce } from '../folds/state.js';
 import { appendTo, fitting, propose } from './append.js';
 import { BUDGET_REASON, exhausted } from './budget.js';
@@ -52,15 +52,9 @@ function ownInput(state: SessionState, begin: Starting | null): QueuedInput | un
   return state.inbox.find((input) => input.input_id === state.turn?.input_id);
 }
 
-/** What rides along: no granted input, which waits for a turn of its own, and not the text that this one promotes. */
+/** What rides along: no granted input, which waits for a turn of its own, and no text that one of them promotes. */
 function steers(state: SessionState, own: QueuedInput | undefined): readonly QueuedInput[] {
-  const promoted = (own?.grant ?? state.turn?.grant)?.promotes;
-  return state.inbox.filter(
-    (input) =>
-      input.grant === undefined &&
-      input.input_id !== own?.input_id &&
-      (own === undefined || input.input_id !== promoted),
-  );
+  return unpromoted(state).filter((input) => input.grant === undefined && input.input_id !== own?.input_id);
 }
 
 function claimedMessages(

@@ -105,10 +105,16 @@ export function incompleteBatch(state: SessionState): SessionState['open_batch']
   return state.open_batch;
 }
 
+/** Queued inputs whose text no queued grant carries: a promoted one waits for the message of the input that promotes it. */
+export function unpromoted(state: SessionState): readonly QueuedInput[] {
+  const promoted = state.inbox.flatMap((input) => input.grant?.promotes ?? []);
+  return promoted.length === 0 ? state.inbox : state.inbox.filter((input) => !promoted.includes(input.input_id));
+}
+
 /** The oldest queued input that may start a turn: a granted one, or a waking one where no agent owns the session. */
 export function startableInput(state: SessionState): QueuedInput | undefined {
   const configured = isConfigured(state);
-  return state.inbox.find((input) => input.grant !== undefined || (input.wake && !configured));
+  return unpromoted(state).find((input) => input.grant !== undefined || (input.wake && !configured));
 }
 
 /** Whether a loop has anything to do here, now or at a verdict: an open turn, or an input that may start one. */
