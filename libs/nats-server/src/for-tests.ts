@@ -1,6 +1,6 @@
-import { findAll, inspectBinary, type NatsServerBinary } from './binaries.js';
+import { findAll, inspectBinary, type NatsServerBinary, type SearchPlaces } from './binaries.js';
 import { NatsServerMissingError } from './errors.js';
-import { type Installer, install, installers, type ResolveOptions, resolveNatsServer } from './resolve.js';
+import { type Installer, install, installers, type ResolveOptions } from './resolve.js';
 import { cacheDirectory } from './project.js';
 import { compareVersions, CURRENT_VERSION } from './version.js';
 
@@ -21,11 +21,11 @@ const CURRENT_FLOOR = CURRENT_VERSION.replace(/\.\d+$/, '.0');
  * The versions at hand that differ: the newest, and the oldest when it is another one. With `LONGREIN_TEST_NATS` set, that
  * one alone. Never installs anything and is synchronous, so that it can feed `describe.each`.
  */
-export function availableNatsVersions(options: Omit<ResolveOptions, 'installers'> = {}): TestNatsVersion[] {
+export function availableNatsVersions(options: SearchPlaces = {}): TestNatsVersion[] {
   const env = options.env ?? process.env;
   const choice = env[TEST_NATS_VARIABLE] ?? '';
   if (choice !== '' && choice !== 'current' && choice !== 'oldest') return [given(choice)];
-  const all = findAll({ env, ...(options.cache === undefined ? {} : { cache: options.cache }) });
+  const all = findAll(options);
   const newest = all[0];
   const oldest = all.at(-1);
   if (!newest || !oldest) return [];
@@ -41,7 +41,7 @@ export function availableNatsVersions(options: Omit<ResolveOptions, 'installers'
  * The server that tests run on. Tests want a current release even where the system's own is old, so a machine that could
  * build or download one gets it in the project's cache; failing that they run on what is there.
  */
-export async function resolveTestNatsServer(options: ResolveOptions = {}): Promise<TestNatsVersion> {
+export async function resolveTestNatsServer(options: ResolveOptions & SearchPlaces = {}): Promise<TestNatsVersion> {
   const versions = availableNatsVersions(options);
   const first = versions[0];
   const wantsCurrent = first === undefined || first.name === 'current';
@@ -58,7 +58,7 @@ function given(path: string): TestNatsVersion {
 }
 
 /** Whatever can put a current release into the cache; with an older server at hand the package manager adds nothing. */
-async function installCurrent(options: ResolveOptions, haveOlder: boolean): Promise<NatsServerBinary> {
+async function installCurrent(options: ResolveOptions & SearchPlaces, haveOlder: boolean): Promise<NatsServerBinary> {
   const cache = options.cache ?? cacheDirectory();
   const ways: readonly Installer[] = options.installers ?? installers();
   if (!haveOlder) return install(cache, ways);
@@ -69,7 +69,7 @@ async function installCurrent(options: ResolveOptions, haveOlder: boolean): Prom
     );
   } catch (error) {
     if (!(error instanceof NatsServerMissingError)) throw error;
-    return resolveNatsServer({ ...options, cache, installers: [] });
+    return findAll({ ...options, cache })[0]!;
   }
 }
 
