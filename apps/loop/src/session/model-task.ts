@@ -1,0 +1,41 @@
+import type { ModelReply } from '@longrein/model';
+import type { RenderedRequest } from '@longrein/session';
+import { type StepStreamDeps, streamStep } from './step-stream.js';
+
+/** How a model request ended. */
+export type ModelOutcome = { readonly reply: ModelReply } | { readonly error: unknown };
+
+/** The model request of one step, under way or back. */
+export class ModelTask {
+  readonly #controller = new AbortController();
+  outcome: ModelOutcome | undefined;
+
+  constructor(
+    readonly turn_id: string,
+    readonly n: number,
+  ) {}
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Sends the request; calls back when it is over, with its outcome set. */
+  start(request: RenderedRequest, deps: StepStreamDeps, over: () => void): void {
+    const { model, system, messages, tools } = request;
+    const sent = { model, messages, tools, ...(system !== undefined && { system }) };
+    void streamStep(deps, sent, this.signal)
+      .then(
+        (reply) => ({ reply }),
+        (error: unknown) => ({ error }),
+      )
+      .then((outcome) => {
+        this.outcome = outcome;
+        over();
+      });
+  }
+
+  /** Closes the provider's connection; nothing of the answer is used or streamed any more. */
+  abort(): void {
+    this.#controller.abort(new Error('no longer wanted'));
+  }
+}
