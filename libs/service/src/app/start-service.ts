@@ -68,6 +68,8 @@ export async function startService<Config extends ServiceConfig>(
   let opened: { app: INestApplicationContext; url?: string };
   try {
     opened = await open(rootModule(definition, context), config.http, logger);
+    // Once the start is over the server knows every subscription: the first request finds its service.
+    await nats.flush();
   } catch (error) {
     await nats.close();
     throw error;
