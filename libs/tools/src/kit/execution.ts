@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js';
+import type { Clock } from '@longrein/clock';
 import type { ToolReply } from './reply.js';
 
 /** One run of a handler, which several calls with the same key may be waiting for. */
@@ -20,15 +20,16 @@ export class Execution {
     if (deadline <= this.#deadline) return;
     this.#deadline = deadline;
     this.#cancelTimer();
-    this.#cancelTimer = this.#clock.after(Math.max(0, deadline - this.#clock.now()), () =>
-      this.#controller.abort(new DOMException('the call is past its not_after', 'TimeoutError')),
+    this.#cancelTimer = this.#clock.setTimeout(
+      () => this.#controller.abort(new DOMException('the call is past its not_after', 'TimeoutError')),
+      deadline - this.#clock.now(),
     );
   }
 
   /** The result, or `expired` once a caller's own deadline has passed. */
   wait(deadline: number, expired: ToolReply): Promise<ToolReply> {
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(Math.max(0, deadline - this.#clock.now()), () => resolve(expired));
+      const cancel = this.#clock.setTimeout(() => resolve(expired), deadline - this.#clock.now());
       void this.result.then((reply) => {
         cancel();
         resolve(reply);

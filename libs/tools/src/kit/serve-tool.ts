@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from '@longrein/clock';
 import type { NatsConnection, Subscription } from '@nats-io/nats-core';
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
 import type { z } from 'zod';
@@ -5,7 +6,6 @@ import { HIGHEST_MAX_RESULT_BYTES, checkDefinition } from '../core/index.js';
 import { TOOL_QUEUE, callSubject, registrationKey } from '../nats/subjects.js';
 import { DEFAULT_NAMESPACE, toolDefinition, type RegisteredTool, type ToolDefinitionInput } from '../port/index.js';
 import { argumentReader, type ArgumentsOf, type JsonSchema } from './argument-reader.js';
-import { systemClock, type Clock } from './clock.js';
 import { MemoryDedupeStore, type DedupeStore } from './dedupe.js';
 import { EpochFence } from './epoch-fence.js';
 import { Registrar } from './registrar.js';
@@ -35,6 +35,7 @@ export interface ServeToolOptions<Schema extends z.ZodType | JsonSchema> extends
   readonly checkMs?: number;
   /** Told about trouble that the kit goes on to repair. Default: standard error. */
   readonly report?: (reason: string) => void;
+  /** Time for `not_after`. Default: the machine's. */
   readonly clock?: Clock;
 }
 

@@ -1,6 +1,6 @@
+import type { Clock } from '@longrein/clock';
 import type { ReadArguments } from './argument-reader.js';
 import { readCall, type CallRequest } from './call-request.js';
-import type { Clock } from './clock.js';
 import type { DedupeStore } from './dedupe.js';
 import type { EpochFence } from './epoch-fence.js';
 import { Execution } from './execution.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { sleepOn, type Clock } from '@longrein/clock';
 import { z } from 'zod';
 import { argumentReader } from './argument-reader.js';
-import type { Clock } from './clock.js';
 import { MemoryDedupeStore, type DedupeStore } from './dedupe.js';
 import { EpochFence } from './epoch-fence.js';
 import { ToolRunner, type ToolContext } from './tool-runner.js';
@@ -15,7 +15,11 @@ class ManualClock implements Clock {
     return this.#now;
   }
 
-  after(ms: number, callback: () => void): () => void {
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return sleepOn(this, ms, signal);
+  }
+
+  setTimeout(callback: () => void, ms: number): () => void {
     const timer = { at: this.#now + ms, callback };
     this.#timers.add(timer);
     return () => void this.#timers.delete(timer);

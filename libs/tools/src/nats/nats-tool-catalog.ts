@@ -1,7 +1,8 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { ToolRegistry, parseRegistration } from '../core/index.js';
 import type { RegisteredTool, RejectedRegistration, ToolCatalog, ToolSet } from '../port/index.js';
-import { RegistrationsWatch, type WatchOptions } from './registrations-watch.js';
+import type { WatchOptions } from './registrations-round.js';
+import { RegistrationsWatch } from './registrations-watch.js';
 
 /** Settings of a catalog. */
 export interface NatsToolCatalogOptions extends WatchOptions {
