@@ -10,13 +10,14 @@ import {
   history,
   historyDigest,
   initialState,
+  pendingApprovals,
   restore,
   snapshot,
   stateDigest,
   status,
   usage,
 } from './index.js';
-import { legalLog, perform, sessionScript, traitsOf } from './testing/index.js';
+import { Journal, legalLog, perform, Runner, says, scripted, sessionScript, traitsOf } from './testing/index.js';
 
 const RUNS = { numRuns: 400 };
 
@@ -209,6 +210,33 @@ describe('every log that the decisions lead to', () => {
         expect(status(journal.state)).toBe('idle');
         const calls = payloadsOf(journal.events, 'tool/call').length;
         expect(payloadsOf(journal.events, 'tool/result')).toHaveLength(calls);
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('a loop that dies after any event of any log', () => {
+  it('is resumed, answers every call once, and comes to rest', () => {
+    fc.assert(
+      fc.property(legalLog, fc.nat(), (events, at) => {
+        const journal = Journal.of(events.slice(0, 1 + (at % events.length)));
+        const runner = new Runner(scripted([says('done')]), journal);
+        runner.epoch = 1000;
+        if (journal.state.turn !== null) runner.takeOver();
+        for (let round = 0; round < 40 && (journal.state.turn !== null || round === 0); round++) {
+          const { kind } = runner.run();
+          if (kind === 'rest') break;
+          for (const { call_id, request_seq } of pendingApprovals(journal.state)) {
+            journal.put('approval/resolved', { call_id, request_seq, verdict: 'approved' });
+          }
+          if (kind === 'stalled') journal.put('input/queued', { input_id: `w${round}`, text: 'go on', wake: true });
+          runner.wake();
+        }
+        expect(status(journal.state)).toBe('idle');
+        const answered = payloadsOf(journal.events, 'tool/result').map((payload) => payload.call_seq);
+        const called = journal.events.filter(({ type }) => type === 'tool/call').map(({ seq }) => seq);
+        expect(answered).toEqual(called);
       }),
       RUNS,
     );

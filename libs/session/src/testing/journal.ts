@@ -20,6 +20,13 @@ export class Journal {
     this.put('session/created', {});
   }
 
+  /** A journal that holds these events of a session, from its first on. */
+  static of(events: readonly EventEnvelope[]): Journal {
+    const journal = new Journal(events[0]?.session_id);
+    for (const event of events.slice(1)) journal.#add(event);
+    return journal;
+  }
+
   /** Appends one event without a condition. */
   put<Type extends SessionEventType>(type: Type, payload: PayloadOf<Type>, extra: Partial<EventEnvelope> = {}): number {
     return this.#store({ type, payload }, extra);
@@ -69,8 +76,12 @@ export class Journal {
     const seq = this.events.length;
     const at = new Date(START + seq).toISOString().replace('Z', '000Z');
     const event = { id: `e${seq}`, session_id: this.session_id, seq, at, type, payload, v: 1, ...extra };
+    return this.#add(event);
+  }
+
+  #add(event: EventEnvelope): number {
     this.events.push(event);
     this.state = evolve(this.state, event);
-    return seq;
+    return event.seq;
   }
 }

@@ -19,6 +19,30 @@ export interface World {
   readonly slow?: (name: string) => boolean;
 }
 
+/** A world that answers these replies in turn, then the last one for ever, and whose tools all say `done`. */
+export function scripted(replies: readonly (Reply | Error)[], some: Partial<World> = {}): World {
+  let asked = 0;
+  return {
+    reply: () => replies[Math.min(asked++, replies.length - 1)] ?? [],
+    outcome: (name) => ({ content: `${name} done`, error: null }),
+    ...some,
+  };
+}
+
+/** A reply of text alone. */
+export function says(text: string): Reply {
+  return [{ type: 'text', text }];
+}
+
+/** A reply that calls tools: `id:name`, args `{}`; or with args. */
+export function calls(...wanted: readonly (string | { id: string; name: string; args: unknown })[]): Reply {
+  return wanted.map((call) => {
+    if (typeof call !== 'string') return { type: 'tool_call', ...call };
+    const [id = '', name = ''] = call.split(':');
+    return { type: 'tool_call', id, name, args: {} };
+  });
+}
+
 /** A loop over a journal, one decision at a time: what a real loop does, without time or I/O. */
 export class Runner {
   readonly running = new Set<number>();
