@@ -16,15 +16,25 @@ export interface ShutdownOptions {
   readonly deadline_ms?: number;
   readonly process?: ProcessLike;
   readonly onError?: (error: unknown) => void;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
 }
 
 /**
- * Ends the process gracefully: SIGTERM or SIGINT stops `target` once and exits 0; a second signal exits at once with
- * 130; a stop that fails, or takes longer than the deadline, exits 1. Returns the same stop for other causes.
+ * Two signals closer than this are one: under npm a Ctrl-C arrives twice, from the terminal and from npm, which passes
+ * on what it gets itself.
+ */
+const SAME_SIGNAL_MS = 500;
+
+/**
+ * Ends the process gracefully: SIGTERM or SIGINT stops `target` once and exits 0; a second signal, half a second later or
+ * more, exits at once with 130; a stop that fails, or takes longer than the deadline, exits 1. Returns the same stop for other causes.
  */
 export function stopOnSignals(target: Stoppable, options: ShutdownOptions = {}): (code?: number) => Promise<void> {
   const host: ProcessLike = options.process ?? process;
+  const now = options.now ?? (() => performance.now());
   let stopping: Promise<void> | undefined;
+  let signalledAt = -Infinity;
 
   const shutdown = async (code: number): Promise<void> => {
     const deadline = setTimeout(() => {
@@ -42,8 +52,10 @@ export function stopOnSignals(target: Stoppable, options: ShutdownOptions = {}):
     }
   };
   const onSignal = (): void => {
-    if (stopping) host.exit(130);
-    else stopping = shutdown(0);
+    const at = now();
+    if (!stopping) stopping = shutdown(0);
+    else if (at - signalledAt >= SAME_SIGNAL_MS) host.exit(130);
+    signalledAt = at;
   };
   host.on('SIGTERM', onSignal);
   host.on('SIGINT', onSignal);

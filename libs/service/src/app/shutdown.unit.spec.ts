@@ -26,11 +26,17 @@ describe('stopOnSignals', () => {
     expect({ stops, exits: host.exits }).toEqual({ stops: 1, exits: [0] });
   });
 
-  it('exits at once on a second signal', () => {
+  it('exits at once on a second signal, but not on the echo of the first', () => {
     const host = new FakeProcess();
-    stopOnSignals({ stop: () => new Promise(() => undefined) }, { process: host, deadline_ms: 1 });
-    host.emit('SIGTERM');
+    let time = 0;
+    const never = { stop: () => new Promise<void>(() => undefined) };
+    stopOnSignals(never, { process: host, now: () => time, deadline_ms: 1 });
     host.emit('SIGINT');
+    time = 20;
+    host.emit('SIGINT');
+    expect(host.exits).toEqual([]);
+    time = 700;
+    host.emit('SIGTERM');
     expect(host.exits).toEqual([130]);
   });
 
