@@ -21,7 +21,10 @@ if (at >= 0 && !levels.includes(level)) {
 // A machine without a current NATS server gets one before the tests start, not in the middle of several of them.
 const provide = join(root, 'libs', 'nats-server', 'dist', 'main.js');
 if (level !== 'unit' && existsSync(provide)) {
-  const provided = spawnSync(process.execPath, [provide, '--for-tests'], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  const provided = spawnSync(process.execPath, [provide, '--for-tests'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   if (provided.status !== 0) process.exit(provided.status ?? 1);
   const versions = JSON.parse(provided.stdout.toString());
   console.error(`nats-server: ${versions.map(({ name, version }) => `${version} (${name})`).join(', ')}`);
