@@ -1,0 +1,26 @@
+/** Undoes things in the reverse order in which they were done, once. */
+export class Teardown {
+  private readonly steps: (() => Promise<unknown>)[] = [];
+  private running: Promise<void> | undefined;
+
+  add(step: () => Promise<unknown>): void {
+    this.steps.push(step);
+  }
+
+  /** Runs every step, also after one failed; then rejects with the first failure. Idempotent. */
+  run(): Promise<void> {
+    return (this.running ??= this.runAll());
+  }
+
+  private async runAll(): Promise<void> {
+    const failures: unknown[] = [];
+    for (let step = this.steps.pop(); step; step = this.steps.pop()) {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}
