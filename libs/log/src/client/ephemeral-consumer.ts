@@ -9,8 +9,6 @@ import { Wakeup, onAbort } from './wakeup.js';
 export interface StreamMessage {
   readonly subject: string;
   readonly sequence: number;
-  /** Matching messages behind it when it was sent. */
-  readonly pending: number;
   /** Empty where the header is absent. */
   readonly header: (name: string) => string;
   readonly json: <T>() => T;
@@ -70,8 +68,6 @@ export class EphemeralConsumer {
     private readonly deps: ConsumerDeps,
     private readonly spec: ConsumerSpec,
     private readonly name: string,
-    /** Messages the consumer has to deliver, counted at its creation. */
-    readonly pending: number,
   ) {
     this.#inbox = createInbox(deps.inboxPrefix);
     this.#subscription = deps.nc.subscribe(`${this.#inbox}.*`, {
@@ -102,8 +98,8 @@ export class EphemeralConsumer {
     };
     const subject = `CONSUMER.CREATE.${stream}.${name}${filter === undefined ? '' : `.${filter}`}`;
     try {
-      const { num_pending } = await deps.api.request<{ num_pending: number }>(subject, { stream_name: stream, config });
-      return new EphemeralConsumer(deps, spec, name, num_pending);
+      await deps.api.request(subject, { stream_name: stream, config });
+      return new EphemeralConsumer(deps, spec, name);
     } catch (error) {
       if (error instanceof JetStreamError) throw new ConsumerTrouble(`${stream}: ${error.message}`);
       throw error;
@@ -168,9 +164,9 @@ export class EphemeralConsumer {
     const bytes = msg.data.length;
     this.#averageBytes += (bytes - this.#averageBytes) / 64;
     this.#queuedBytes += bytes;
-    const { sequence, pending } = place;
+    const { sequence } = place;
     const header = (name: string): string => msg.headers?.get(name) ?? '';
-    const message = { subject: msg.subject, sequence, pending, header, json: <T>() => msg.json<T>() };
+    const message = { subject: msg.subject, sequence, header, json: <T>() => msg.json<T>() };
     this.#queue.push({ message, bytes });
     this.#idle = false;
     this.#ask();
@@ -246,11 +242,10 @@ export class EphemeralConsumer {
 }
 
 /** Reads where a message is from the reply subject that the server gave it, in its old or its new form. */
-function parsePlace(reply: string): { sequence: number; consumerSequence: number; pending: number } | undefined {
+function parsePlace(reply: string): { sequence: number; consumerSequence: number } | undefined {
   const tokens = reply.split('.');
   if (tokens[0] !== '$JS' || tokens[1] !== 'ACK') return undefined;
   const at = tokens.length === 9 ? 5 : 7;
-  const [sequence, consumerSequence, , pending] = tokens.slice(at, at + 4).map(Number);
-  if (sequence === undefined || consumerSequence === undefined || pending === undefined) return undefined;
-  return { sequence, consumerSequence, pending };
+  const [sequence, consumerSequence] = tokens.slice(at, at + 2).map(Number);
+  return sequence === undefined || consumerSequence === undefined ? undefined : { sequence, consumerSequence };
 }

@@ -7,13 +7,12 @@ import {
   type OwnerScope,
   type ServiceName,
   type StreamKind,
-  isSystemId,
-  isValidId,
   liveSubjects,
   logSubject,
   partitionOf,
 } from '@longrein/events';
 import type { NatsConnection } from '@nats-io/nats-core';
+import { checkId } from '../core/boundary.js';
 import { assertStorable } from '../core/storable.js';
 import {
   type AppendRequest,
@@ -28,6 +27,7 @@ import {
   type ForkRequest,
   type ForkResult,
   LogError,
+  type NewEvent,
   type ReadRequest,
 } from '../port/index.js';
 import { DEFAULT_FOLLOW, type FollowDeps, type FollowLimits, assertSeq, follow } from './follower.js';
@@ -83,13 +83,14 @@ export class LogClient<Envelope extends BaseEnvelope = EventEnvelope> implements
 
   async append(id: string, request: AppendRequest, options: CallOptions = {}): Promise<AppendResult<Envelope>> {
     const partition = this.#partitionOf(id);
-    const { events, ...rest } = request;
-    events.forEach(({ payload }, i) => assertStorable(payload, `events[${i}].payload`));
+    const { events, ...rest } = request as { readonly events: unknown };
+    if (!Array.isArray(events)) throw new LogError('invalid_event', 'events must be a list');
+    events.forEach((event: unknown, i) => assertStorable(event, `events[${i}]`, -1));
     const body = {
       ...this.#named(id),
       ...rest,
       // Made once: every try carries the same ids, so that all of them are the same append.
-      events: events.map(({ type, payload, event_id = randomUUID() }) => ({ type, payload, event_id })),
+      events: events.map(identified),
     };
     return this.#call('append', partition, body, `append to ${id}`, options);
   }
@@ -181,12 +182,7 @@ export class LogClient<Envelope extends BaseEnvelope = EventEnvelope> implements
   }
 
   #partitionOf(id: string): number {
-    if (!isValidId(id) && !isSystemId(id)) {
-      throw new LogError(
-        'invalid_event',
-        `${JSON.stringify(id)} is no id: use 1 to 128 characters of A-Z a-z 0-9 _ and -`,
-      );
-    }
+    checkId(this.#kind, id);
     return this.#kind === 'agents' && id === FLEET_ID ? 0 : partitionOf(id, this.partitions);
   }
 
@@ -194,4 +190,10 @@ export class LogClient<Envelope extends BaseEnvelope = EventEnvelope> implements
     if (Number.isInteger(partition) && partition >= 0 && partition < this.partitions) return;
     throw new LogError('invalid_event', `partition must be 0 to ${this.partitions - 1}, got ${partition}`);
   }
+}
+
+/** The event with an id. What is no event stays as it is, for the log to refuse. */
+function identified(event: unknown): unknown {
+  if (typeof event !== 'object' || event === null) return event;
+  return (event as NewEvent).event_id === undefined ? { ...event, event_id: randomUUID() } : event;
 }

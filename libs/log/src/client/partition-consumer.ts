@@ -94,8 +94,7 @@ export async function* consumePartition<Envelope extends BaseEnvelope>(
         );
         // After the creation: a server that restarts with other data between the two has lost the consumer as well.
         if (position) await verifyCheckpoint(api, position);
-        caughtUp ??= new CatchUp((await api.state(stream)).lastSequence);
-        caughtUp.restart(consumer.pending);
+        caughtUp ??= await CatchUp.begin(api, stream, filter, position?.sequence ?? 0);
         consumer.start();
 
         while (!ended()) {
@@ -108,13 +107,13 @@ export async function* consumePartition<Envelope extends BaseEnvelope>(
           if (message === 'ended') return;
           backoff.reset();
           if (message === 'idle') {
-            caughtUp.idle();
+            await caughtUp.idle();
             continue;
           }
           if (filter === undefined) await assertGapIsDeleted(api, stream, position?.sequence ?? 0, message.sequence);
           const event = decode<Envelope>(stream, message);
           position = checkpointOf(stream, message, event);
-          caughtUp.delivered(message);
+          caughtUp.delivered(message.sequence);
           yield { kind: 'event', event, checkpoint: position };
         }
       } catch (error) {
@@ -130,29 +129,32 @@ export async function* consumePartition<Envelope extends BaseEnvelope>(
   }
 }
 
-/** Knows when everything that was stored at the beginning has been delivered. */
+/** Knows when everything that was stored at the beginning has been delivered. Counts of pending messages are not used: old servers get them wrong. */
 class CatchUp {
-  #remaining = Infinity;
+  private constructor(
+    private readonly api: StreamApi,
+    private readonly stream: string,
+    /** Sequence of the last matching message at the beginning. */
+    private readonly target: number,
+    private reached: boolean,
+  ) {}
 
-  constructor(private readonly lastSequence: number) {}
+  static async begin(api: StreamApi, stream: string, filter: string | undefined, after: number): Promise<CatchUp> {
+    const target = (await api.get(stream, { last_by_subj: filter ?? '>' }))?.sequence ?? 0;
+    return new CatchUp(api, stream, target, target <= after);
+  }
 
   get done(): boolean {
-    return this.#remaining <= 0;
+    return this.reached;
   }
 
-  /** A new consumer counts what is left, and what has been added since. */
-  restart(pending: number): void {
-    this.#remaining = Math.min(this.#remaining, pending);
+  delivered(sequence: number): void {
+    this.reached ||= sequence >= this.target;
   }
 
-  delivered({ sequence, pending }: StreamMessage): void {
-    this.#remaining--;
-    if (sequence >= this.lastSequence || pending === 0) this.#remaining = 0;
-  }
-
-  /** The server has nothing to send. */
-  idle(): void {
-    this.#remaining = 0;
+  /** The server has nothing to send for now: the target may have been deleted meanwhile. */
+  async idle(): Promise<void> {
+    this.reached ||= (await this.api.get(this.stream, { seq: this.target })) === undefined;
   }
 }
 
