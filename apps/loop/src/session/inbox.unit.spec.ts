@@ -95,13 +95,16 @@ describe('the inbox', () => {
     expect(consumed.map(({ input_id }) => input_id).sort()).toEqual(['i1', 'i2', 'i3', 'i4']);
   });
 
-  it('a cancel that lands while the claim is on its way is seen by it', async () => {
-    await begin({ model: new ScriptedModel({ text: 'ok' }) });
+  it('a grant that was revoked before its turn started is started and ended cancelled, and asks no model', async () => {
+    const model = new ScriptedModel();
+    loop = memoryFixture({ model });
+    session = await loop.session('s');
     await session.append('registry', 'session/configured', { agent_id: 'a', generation: 1, spec: {} });
-    // Revoked before it started: the turn starts and ends cancelled, nothing is asked of the model.
-    await session.append('registry', 'turn/cancel_requested', { turn_id: 'at1', reason: 'withdrawn' });
     await session.inject('go', { grant: { agent_turn_id: 'at1', generation: 1 } });
+    await session.append('registry', 'turn/cancel_requested', { turn_id: 'at1', reason: 'withdrawn' });
+    await loop.start();
     await session.until('turn/end');
-    expect((await session.payloads('turn/end'))[0]).toMatchObject({ turn_id: 'at1' });
+    expect(await session.payloads('turn/end')).toEqual([{ turn_id: 'at1', status: 'cancelled', reason: 'withdrawn' }]);
+    expect(model.requests).toEqual([]);
   });
 });
