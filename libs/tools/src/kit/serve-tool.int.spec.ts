@@ -42,7 +42,8 @@ describe.each(versions)('serveTool on nats-server $version', ({ path }) => {
   afterEach(async () => {
     for (const tool of served.splice(0)) await tool.stop();
     for (const catalog of catalogs.splice(0)) await catalog.stop();
-    await (await jetstreamManager(nc)).streams.delete('KV_LONGREIN_TOOLS');
+    // Not deleted: a stream that is deleted and made anew at once can come back with its old messages (seen on 2.15.2).
+    await (await jetstreamManager(nc)).streams.purge('KV_LONGREIN_TOOLS');
   });
 
   afterAll(async () => {
@@ -198,9 +199,12 @@ describe.each(versions)('serveTool on nats-server $version', ({ path }) => {
     const bucket = await openToolsBucket(nc);
     await bucket.delete('default.double');
     await until(catalog, () => catalog.list().length === 0);
-    const checks = await serve({ name: 'other', checkMs: 20 });
-    await until(catalog, () => catalog.resolve('other') !== undefined);
-    await checks.stop();
+    // Checks run one after the other: the second one that is seen proves that the first has decided.
+    let looks = 0;
+    for await (const request of nc.subscribe('$JS.API.*.GET.KV_LONGREIN_TOOLS.>')) {
+      if (request.subject.endsWith('default.double') && (looks += 1) === 2) break;
+    }
+    expect((await bucket.get('default.double'))?.operation).toBe('DEL');
     expect(catalog.resolve('double')).toBeUndefined();
   });
 

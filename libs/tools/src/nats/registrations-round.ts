@@ -51,7 +51,10 @@ export class Round {
     const kv = await openToolsBucket(nc, options.replicas);
     const iterator = await kv.watch();
     // After the watch was made: what is in the bucket now is delivered, so an empty one needs no waiting.
-    const { streamInfo } = await kv.status();
+    const { streamInfo } = await kv.status().catch((error: unknown) => {
+      iterator.stop();
+      throw error;
+    });
     const round = new Round(kv, iterator, String(streamInfo.created), options.checkMs ?? 10_000);
     const complete = (): void => {
       round.complete = true;

@@ -15,7 +15,7 @@ export class RegistrationsWatch {
   readonly #sink: RegistrationsSink;
   readonly #options: WatchOptions;
   #stopped = false;
-  #reconnected = false;
+  #interrupt: (() => void) | undefined;
   #round: Round | undefined;
   #wake: (() => void) | undefined;
   #loaded!: () => void;
@@ -35,10 +35,10 @@ export class RegistrationsWatch {
     let retry = FIRST_RETRY_MS;
     while (!this.#stopped && !this.#nc.isClosed()) {
       try {
-        this.#reconnected = false;
         const round = await this.#startRound();
+        if (!round) continue;
         this.#round = round;
-        if (this.#stopped || this.#reconnected) round.end();
+        if (this.#stopped) round.end();
         const why = await round.over;
         if (round.complete) retry = FIRST_RETRY_MS;
         if (!this.#stopped && why !== undefined) this.#sink.trouble(why);
@@ -58,34 +58,37 @@ export class RegistrationsWatch {
   /** Ends the watch. */
   stop(): void {
     this.#stopped = true;
+    this.#interrupt?.();
     this.#round?.end();
     this.#wake?.();
   }
 
-  // Bounded: what the client waits for may have gone with a connection that was replaced meanwhile.
-  async #startRound(): Promise<Round> {
+  // What the client waits for may have gone with a connection that was replaced meanwhile: so the wait is bounded, and a
+  // reconnect cuts it short, with no round as the answer.
+  async #startRound(): Promise<Round | undefined> {
     const starting = Round.start(this.#nc, this.#sink, this.#options, () => this.#loaded());
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        starting.then((round) => round.end()).catch(() => undefined);
-        reject(new Error(`the server did not answer within ${START_TIMEOUT_MS} ms`));
-      }, START_TIMEOUT_MS);
-    });
+    const given = Promise.withResolvers<undefined>();
+    const timer = setTimeout(
+      () => given.reject(new Error(`the server did not answer within ${START_TIMEOUT_MS} ms`)),
+      START_TIMEOUT_MS,
+    );
+    this.#interrupt = () => given.resolve(undefined);
+    let round: Round | undefined;
     try {
-      return await Promise.race([starting, late]);
+      return (round = await Promise.race([starting, given.promise]));
     } finally {
       clearTimeout(timer);
+      this.#interrupt = undefined;
+      if (!round) starting.then((late) => late.end()).catch(() => undefined);
     }
   }
 
   async #restartOnReconnect(statuses: AsyncIterable<{ type: string }>): Promise<void> {
     for await (const status of statuses) {
-      if (status.type === 'reconnect') {
-        this.#reconnected = true;
-        this.#round?.end();
-        this.#wake?.();
-      }
+      if (status.type !== 'reconnect') continue;
+      this.#interrupt?.();
+      this.#round?.end();
+      this.#wake?.();
     }
   }
 
