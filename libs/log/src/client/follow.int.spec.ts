@@ -1,8 +1,6 @@
-import { type Server, type Socket, connect as dial, createServer } from 'node:net';
-import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type EventEnvelope, liveSubjects, partitionOf } from '@longrein/events';
-import { availableNatsVersions, type NatsServer, startNatsServer } from '@longrein/nats-server';
+import { availableNatsVersions, type NatsServer, startNatsServer, TcpProxy } from '@longrein/testing';
 import type { NatsConnection } from '@nats-io/nats-core';
 import { connect } from '@nats-io/transport-node';
 import { LogServer, provision } from '../jetstream/index.js';
@@ -20,43 +18,6 @@ class AllPartitions implements PartitionLeases {
   }
   async release(): Promise<void> {}
   async stop(): Promise<void> {}
-}
-
-/** Passes bytes on until it is told to cut what it carries. */
-class CuttableProxy {
-  readonly #sockets = new Set<Socket>();
-  #server!: Server;
-  url = '';
-
-  async start(target: number): Promise<this> {
-    this.#server = createServer((client) => {
-      const upstream = dial(target, '127.0.0.1');
-      for (const socket of [client, upstream]) {
-        this.#sockets.add(socket);
-        socket.on('error', () => undefined);
-        socket.on('close', () => {
-          this.#sockets.delete(socket);
-          client.destroy();
-          upstream.destroy();
-        });
-      }
-      client.pipe(upstream).pipe(client);
-    });
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.url = `nats://127.0.0.1:${(this.#server.address() as { port: number }).port}`;
-    return this;
-  }
-
-  cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.cut();
-    await once(this.#server, 'close');
-  }
 }
 
 const input = (n: number): { type: string; payload: object } => ({
@@ -249,7 +210,7 @@ describe.each(availableNatsVersions())('follow on NATS $version', ({ path }) => 
 
   it('sees the log exactly although its connection is cut 50 times while a writer appends (complaint 7)', async () => {
     const cuts = 50;
-    const proxy = await new CuttableProxy().start(server.port);
+    const proxy = await TcpProxy.start({ target: server.port });
     const cutNc = await connect({
       servers: proxy.url,
       maxReconnectAttempts: -1,
@@ -264,6 +225,7 @@ describe.each(availableNatsVersions())('follow on NATS $version', ({ path }) => 
     const statuses = cutNc.status()[Symbol.asyncIterator]();
     let stopped = false;
     let written = 0;
+    let total = Infinity;
     const writing = (async () => {
       while (!stopped) await write(5, written + 1).then(() => (written += 5));
     })();
@@ -272,7 +234,7 @@ describe.each(availableNatsVersions())('follow on NATS $version', ({ path }) => 
     const following = (async () => {
       for await (const event of follower.follow(id, { from_seq: 0, signal: abort.signal })) {
         seen.push(event);
-        if (stopped && seen.length > written) abort.abort();
+        if (seen.length === total) abort.abort();
       }
     })();
     for (let cut = 0; cut < cuts; cut++) {
@@ -287,8 +249,9 @@ describe.each(availableNatsVersions())('follow on NATS $version', ({ path }) => 
     }
     stopped = true;
     await writing;
+    // Seq 0, what was written, and one event more that comes when the number is known.
+    total = written + 2;
     await log.append(id, { since: -1, events: [input(0)] });
-    written++;
     await following;
     const truth = await stored();
     expect(seqs(seen)).toEqual(range(0, truth.length - 1));

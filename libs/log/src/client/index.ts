@@ -1,4 +1,5 @@
 export { ConnectionWatch, type ConnectionListener } from './connection-watch.js';
+export { awaitDeployment, type AwaitDeploymentOptions } from './deployment.js';
 export { DEFAULT_FOLLOW, type FollowLimits } from './follower.js';
 export { DOCUMENTS_BUCKET, type DocumentStoreOptions, KvDocumentStore } from './kv-document-store.js';
 export { LiveHub, type LiveListener } from './live-hub.js';
