@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { MAX_VISIBLE_NAME, nameToken, toolDefinition, visibleName, type RegisteredTool } from '../port/index.js';
 import { storageProblem } from './storable.js';
 

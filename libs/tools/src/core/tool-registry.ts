@@ -47,16 +47,21 @@ export class ToolRegistry implements ToolCatalog {
 
   describe(select: (visibleName: string) => boolean = () => true): ToolSet {
     const tools: ToolDescription[] = [];
+    const omitted: string[] = [];
     let room = MAX_TOOLSET_BYTES;
     for (const tool of this.#tools) {
       if (!select(tool.visible_name)) continue;
       const description = describeTool(tool);
-      room -= jsonBytes(description) + 1;
-      // Dropping the rest keeps the turn alive; a refused `context/tools` would fail every turn that shows them.
-      if (room < 0) break;
+      const bytes = jsonBytes(description) + 1;
+      // Leaving tools out keeps the turn alive; a refused `context/tools` would fail every turn that shows them.
+      if (bytes > room) {
+        omitted.push(tool.visible_name);
+        continue;
+      }
+      room -= bytes;
       tools.push(description);
     }
-    return { tools, digest: digestOf(tools) };
+    return { tools, digest: digestOf(tools), omitted };
   }
 
   rejected(): readonly RejectedRegistration[] {

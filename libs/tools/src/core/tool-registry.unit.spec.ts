@@ -141,7 +141,8 @@ describe('ToolRegistry', () => {
     const registry = new ToolRegistry();
     for (let i = 0; i < 10; i++)
       put(registry, `default.t${i}`, { input_schema: { type: 'object', x: 'x'.repeat(60_000) } });
-    const { tools } = registry.describe();
+    const { tools, omitted } = registry.describe();
+    expect(omitted).toEqual(['t6', 't7', 't8', 't9']);
     expect(tools.map((tool) => tool.name)).toEqual(['t0', 't1', 't2', 't3', 't4', 't5']);
     expect(JSON.stringify(tools).length).toBeLessThanOrEqual(MAX_TOOLSET_BYTES);
   });

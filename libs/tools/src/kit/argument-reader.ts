@@ -21,7 +21,8 @@ function zodReader(schema: z.ZodType): { json: Record<string, unknown>; read: Re
     // Plain data, as it will be stored: what zod returns carries a hidden non-JSON property.
     json = JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input' }))) as Record<string, unknown>;
   } catch (error) {
-    throw new TypeError(`input_schema has no JSON Schema: ${error instanceof Error ? error.message : String(error)}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TypeError(`input_schema has no JSON Schema: ${reason}`, { cause: error });
   }
   return {
     json,

@@ -62,6 +62,8 @@ export interface ToolSet {
   readonly tools: readonly ToolDescription[];
   /** `sha256:` and 64 hex digits over the canonical JSON of `tools`. */
   readonly digest: string;
+  /** Visible names left out because all descriptions together would not fit one event of the log. */
+  readonly omitted: readonly string[];
 }
 
 /** The name models use for a tool. */
