@@ -66,7 +66,9 @@ async function firstModel(baseUrl: string, key: string | undefined): Promise<str
     if (!response.ok) throw new Error(`status ${response.status}`);
     listed = await response.json();
   } catch (error) {
-    throw new Error(`${url} does not tell which models there are (${(error as Error).message}); ${advice}`);
+    throw new Error(`${url} does not tell which models there are (${(error as Error).message}); ${advice}`, {
+      cause: error,
+    });
   }
   const { data } = listed as { data?: readonly { id?: unknown }[] };
   const id = data?.[0]?.id;
