@@ -1,6 +1,5 @@
 export type { PriceList, TokenCounts } from './call/provider.js';
 export type { RetryPolicy } from './call/retry.js';
-export { type Clock, systemClock } from './clock.js';
 export * from './errors.js';
 export * from './port.js';
 export {

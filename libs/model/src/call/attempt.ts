@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '@longrein/clock';
 import { ModelError } from '../errors.js';
 import type { ModelDelta, ModelRequest } from '../port.js';
 import type { Provider } from './provider.js';

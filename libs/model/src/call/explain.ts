@@ -18,7 +18,7 @@ export interface SdkErrors {
 export interface ExplainOptions {
   readonly provider: string;
   readonly redact: (text: string) => string;
-  readonly wallClock: () => number;
+  readonly now: () => number;
 }
 
 /** Turns whatever an SDK, `fetch` or a reader threw into a `ModelError`. */
@@ -51,12 +51,12 @@ interface ErrorBody {
   readonly message?: unknown;
 }
 
-function explainAnswer(error: ApiError, { provider, redact, wallClock }: ExplainOptions): ModelError {
+function explainAnswer(error: ApiError, { provider, redact, now }: ExplainOptions): ModelError {
   const body = errorBody(error.error);
   const status = error.status ?? statusOf(body);
   const said = typeof body.message === 'string' && body.message !== '' ? body.message : error.message;
   const { code, retryable } = classify(status, body, said);
-  const retry_after_ms = retryAfterMs(error.headers, wallClock);
+  const retry_after_ms = retryAfterMs(error.headers, now);
   const when = error.status === undefined ? 'stopped in the middle of its answer' : `answered ${error.status}`;
   return new ModelError(code, redact(`${provider} ${when}: ${said}`), retryable, {
     provider,

@@ -23,6 +23,13 @@ export interface Provider {
   explain(error: unknown): ModelError;
 }
 
+/** What providers are given besides their configuration. */
+export interface ProviderDeps {
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+  readonly prices?: PriceList | undefined;
+}
+
 /** Price of a call in US dollars, for providers that do not report one; undefined: not known. */
 export type PriceList = (model: string, usage: TokenCounts) => number | undefined;
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '@longrein/clock';
 import { ModelError } from '../errors.js';
 import type { ModelDelta } from '../port.js';
 import { aborted } from './attempt.js';
@@ -83,17 +83,10 @@ function withCall(thrown: unknown, model: string, attempts: number): ModelError 
   });
 }
 
-function wait(ms: number, { clock, signal }: RetryOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      cancel();
-      reject(aborted());
-    };
-    const cancel = clock.after(ms, () => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    });
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-  });
+async function wait(ms: number, { clock, signal }: RetryOptions): Promise<void> {
+  try {
+    await clock.sleep(ms, signal);
+  } catch {
+    throw aborted();
+  }
 }

@@ -1,11 +1,11 @@
-import type { Clock } from '../clock.js';
+import type { Cancel, Clock } from '@longrein/clock';
 
 /** Calls `bark` once when nothing has happened for a time while it was watching. */
 export class Watchdog {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #bark: () => void;
-  #cancel: (() => void) | undefined;
+  #cancel: Cancel | undefined;
 
   constructor(clock: Clock, timeoutMs: number, bark: () => void) {
     this.#clock = clock;
@@ -16,7 +16,7 @@ export class Watchdog {
   /** Begins to watch, or starts over. */
   watch(): void {
     this.#cancel?.();
-    this.#cancel = this.#clock.after(this.#timeoutMs, this.#bark);
+    this.#cancel = this.#clock.setTimeout(this.#bark, this.#timeoutMs);
   }
 
   /** Something happened; means nothing while not watching. */

@@ -1,7 +1,7 @@
+import { type Clock, systemClock } from '@longrein/clock';
 import { attempt } from '../call/attempt.js';
-import type { PriceList, Provider } from '../call/provider.js';
+import type { PriceList, Provider, ProviderDeps } from '../call/provider.js';
 import { retrying, type RetryOptions } from '../call/retry.js';
-import { type Clock, systemClock } from '../clock.js';
 import { ModelError } from '../errors.js';
 import type { ModelDelta, ModelPort, ModelRequest, StreamOptions } from '../port.js';
 import { AnthropicProvider } from '../providers/anthropic/provider.js';
@@ -23,14 +23,17 @@ export interface ModelDeps {
 /** The providers of a deployment behind one port. */
 export class ProviderRegistry implements ModelPort {
   readonly #config: ModelsConfig;
-  readonly #deps: ModelDeps;
+  readonly #deps: ModelDeps & { readonly clock: Clock };
   readonly #providers: ReadonlyMap<string, Provider>;
 
   constructor(config: ModelsConfig, deps: ModelDeps = {}) {
     this.#config = config;
-    this.#deps = deps;
+    this.#deps = { clock: systemClock, ...deps };
     this.#providers = new Map(
-      Object.entries(config.providers).map(([name, provider]) => [name, createProvider(name, provider, deps.prices)]),
+      Object.entries(config.providers).map(([name, provider]) => [
+        name,
+        createProvider(name, provider, this.#depsOf(name)),
+      ]),
     );
   }
 
@@ -46,7 +49,7 @@ export class ProviderRegistry implements ModelPort {
 
   async *stream(request: ModelRequest, { signal }: StreamOptions): AsyncGenerator<ModelDelta> {
     const { provider, model } = this.#resolve(request.model);
-    const clock = this.#deps.clock ?? systemClock;
+    const { clock } = this.#deps;
     const stallMs = this.#config.stall_ms;
     yield* retrying(() => attempt(provider, { request, model, signal, clock, stallMs }), {
       policy: this.#config.retry,
@@ -56,6 +59,14 @@ export class ProviderRegistry implements ModelPort {
       model: request.model,
       onRetry: this.#deps.onRetry,
     });
+  }
+
+  #depsOf(name: string): ProviderDeps {
+    const { clock, prices } = this.#deps;
+    return {
+      now: () => clock.now(),
+      prices: prices && ((model, usage) => prices(`${name}/${model}`, usage)),
+    };
   }
 
   #resolve(spec: string): { provider: Provider; model: string } {
@@ -75,12 +86,11 @@ export function createModels(config: ModelsConfigInput, deps: ModelDeps = {}): P
   return new ProviderRegistry(modelsConfig.parse(config), deps);
 }
 
-function createProvider(name: string, config: ProviderConfig, prices: PriceList | undefined): Provider {
-  const named: PriceList | undefined = prices && ((model, usage) => prices(`${name}/${model}`, usage));
+function createProvider(name: string, config: ProviderConfig, deps: ProviderDeps): Provider {
   switch (config.kind) {
     case 'openai':
-      return new OpenAiProvider(name, config, named);
+      return new OpenAiProvider(name, config, deps);
     case 'anthropic':
-      return new AnthropicProvider(name, config, named);
+      return new AnthropicProvider(name, config, deps);
   }
 }

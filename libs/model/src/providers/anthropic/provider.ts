@@ -1,6 +1,6 @@
 import Anthropic, { APIConnectionError, APIError } from '@anthropic-ai/sdk';
 import { type ApiError, explain } from '../../call/explain.js';
-import type { PriceList, Provider, ProviderCall } from '../../call/provider.js';
+import type { Provider, ProviderCall, ProviderDeps } from '../../call/provider.js';
 import { redactor } from '../../call/secrets.js';
 import { watchedFetch } from '../../call/watched-fetch.js';
 import type { ModelError } from '../../errors.js';
@@ -20,13 +20,13 @@ const MAX_TOKENS = 8192;
 export class AnthropicProvider implements Provider {
   readonly name: string;
   readonly #config: AnthropicProviderConfig;
-  readonly #prices: PriceList | undefined;
+  readonly #deps: ProviderDeps;
   readonly #redact: (text: string) => string;
 
-  constructor(name: string, config: AnthropicProviderConfig, prices?: PriceList) {
+  constructor(name: string, config: AnthropicProviderConfig, deps: ProviderDeps) {
     this.name = name;
     this.#config = config;
-    this.#prices = prices;
+    this.#deps = deps;
     this.#redact = redactor([config.api_key, ...Object.values(config.headers ?? {})]);
   }
 
@@ -43,12 +43,12 @@ export class AnthropicProvider implements Provider {
       provider: this.name,
       model,
       toolName: nameReader(request.tools),
-      prices: this.#prices,
+      prices: this.#deps.prices,
     });
   }
 
   explain(error: unknown): ModelError {
-    return explain(error, SDK, { provider: this.name, redact: this.#redact, wallClock: Date.now });
+    return explain(error, SDK, { provider: this.name, redact: this.#redact, now: this.#deps.now });
   }
 
   /** Every option is set, so that nothing of the environment gets into requests unseen. */
