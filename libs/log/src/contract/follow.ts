@@ -1,7 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type LogHarness, useLog } from './harness.js';
-import { appendEach, appendOf, chunk, input, itCan, newSession, readAll, refusal, seqs, take, upTo } from './kit.js';
+import {
+  appendEach,
+  appendMany,
+  appendOf,
+  chunk,
+  input,
+  itCan,
+  newSession,
+  readAll,
+  refusal,
+  seqs,
+  take,
+  upTo,
+} from './kit.js';
 
 /** Replay and tail of one session. */
 export function describeFollow(harness: LogHarness): void {
@@ -103,10 +116,11 @@ export function describeFollow(harness: LogHarness): void {
       const id = await newSession(log());
       const slow = log().as('gateway').follow(id, { from_seq: 0 })[Symbol.asyncIterator]();
       await slow.next();
-      for (let i = 0; i < 5; i++)
-        await log()
-          .as('gateway')
-          .append(id, appendOf(...upTo(64).map(() => input())));
+      await appendMany(
+        log().as('gateway'),
+        id,
+        upTo(320).map(() => input()),
+      );
       const rest = [];
       while (rest.length < 320) rest.push((await slow.next()).value as { seq: number });
       expect(rest.map((event) => event.seq)).toEqual(upTo(321).slice(1));

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { AppendRequest } from '../port/index.js';
 import { type LogHarness, useLog } from './harness.js';
 import {
+  appendMany,
   appendOf,
   cancel,
   chunk,
@@ -72,7 +73,11 @@ export function describeIdempotence(harness: LogHarness): void {
       const id = await newSession(log());
       const request = { ...appendOf(identified(input())), since: 0 };
       const first = await append(id, request);
-      for (let i = 0; i < 12; i++) await append(id, { ...appendOf(...upTo(64).map(() => input())), since: 1 });
+      await appendMany(
+        log().as('gateway'),
+        id,
+        upTo(12 * 64).map(() => input()),
+      );
       expect(await append(id, request)).toEqual(first);
       expect((await log().as('gateway').read(id, { from_seq: 0, limit: 1 })).last_seq).toBe(1 + 12 * 64);
     });

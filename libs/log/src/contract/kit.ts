@@ -73,6 +73,14 @@ export async function appendEach(log: EventLog, id: string, events: readonly New
   for (const event of events) await log.append(id, appendOf(event));
 }
 
+/** Appends many events in batches, as a caller who has seen everything: however long the session is, it costs little. */
+export async function appendMany(log: EventLog, id: string, events: readonly NewEvent[]): Promise<void> {
+  let since = (await log.read(id, { from_seq: 0, limit: 1 })).last_seq;
+  for (let at = 0; at < events.length; at += 64) {
+    since = (await log.append(id, { events: events.slice(at, at + 64), since })).seq;
+  }
+}
+
 /** Everything a session holds, page by page. */
 export async function readAll<Envelope extends BaseEnvelope = EventEnvelope>(
   log: EventLog<Envelope>,

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type LogHarness, useLog } from './harness.js';
 import {
   appendEach,
+  appendMany,
   appendOf,
   cancel,
   chunk,
@@ -80,11 +81,11 @@ export function describeMissed(harness: LogHarness): void {
     it('finds the few facts behind many chunks', async () => {
       const id = await newSession(log());
       await appendEach(log().as('gateway'), id, [input(), cancel()]);
-      for (let i = 0; i < 10; i++) {
-        await log()
-          .as('worker')
-          .append(id, { ...appendOf(...upTo(64).map(() => chunk())), since: 2 });
-      }
+      await appendMany(
+        log().as('worker'),
+        id,
+        upTo(640).map(() => chunk()),
+      );
       const { missed } = await log()
         .as('gateway')
         .append(id, { ...appendOf(select()), since: 0 });

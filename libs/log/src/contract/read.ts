@@ -1,7 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type LogHarness, useLog } from './harness.js';
-import { appendEach, appendOf, chunk, input, itCan, newSession, readAll, refusal, seqs, upTo } from './kit.js';
+import {
+  appendEach,
+  appendMany,
+  appendOf,
+  chunk,
+  input,
+  itCan,
+  newSession,
+  readAll,
+  refusal,
+  seqs,
+  upTo,
+} from './kit.js';
 
 /** Pages of a session. */
 export function describeRead(harness: LogHarness): void {
@@ -12,13 +24,12 @@ export function describeRead(harness: LogHarness): void {
     async function sessionOf(pattern: string): Promise<string> {
       const id = await newSession(log());
       for (const run of pattern.match(/f+|c+/g) ?? []) {
-        const service = run[0] === 'c' ? 'worker' : 'gateway';
-        for (let at = 0; at < run.length; at += 64) {
-          const events = [...run.slice(at, at + 64)].map((kind) => (kind === 'c' ? chunk() : input()));
-          await log()
-            .as(service)
-            .append(id, appendOf(...events));
-        }
+        const [service, make] = run[0] === 'c' ? (['worker', chunk] as const) : (['gateway', input] as const);
+        await appendMany(
+          log().as(service),
+          id,
+          upTo(run.length).map(() => make()),
+        );
       }
       return id;
     }
