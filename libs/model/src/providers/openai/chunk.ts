@@ -26,10 +26,10 @@ const delta = z.object({
 });
 
 const usage = z.object({
-  prompt_tokens: z.unknown(),
-  completion_tokens: z.unknown(),
-  prompt_tokens_details: z.object({ cached_tokens: z.unknown() }).nullish(),
-  cost: z.unknown(),
+  prompt_tokens: z.unknown().optional(),
+  completion_tokens: z.unknown().optional(),
+  prompt_tokens_details: z.object({ cached_tokens: z.unknown().optional() }).nullish(),
+  cost: z.unknown().optional(),
 });
 
 /** A chunk of an answer, as far as it is read: the SDK's types promise more than servers keep. */
