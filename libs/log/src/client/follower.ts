@@ -26,7 +26,7 @@ export const DEFAULT_FOLLOW: FollowLimits = {
 
 /** What a follower works with. */
 export interface FollowDeps<Envelope extends BaseEnvelope> {
-  readonly hub: LiveHub;
+  readonly hub: Pick<LiveHub, 'attach'>;
   readonly subject: string;
   readonly readPage: ReadPage<Envelope>;
   readonly clock: Clock;

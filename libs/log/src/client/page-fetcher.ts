@@ -10,7 +10,7 @@ export class PageFetcher<Envelope extends BaseEnvelope> {
   #reading = false;
   #cancelRest: (() => void) | undefined;
   #page: EventPage<Envelope> | undefined;
-  #fatal: unknown;
+  #fatal: Error | undefined;
   #failed = false;
   #stopped = false;
 
@@ -40,7 +40,7 @@ export class PageFetcher<Envelope extends BaseEnvelope> {
           this.#page = page;
           if (page.events.length > 0) this.#backoff.reset();
         },
-        (error: unknown) => {
+        (error: Error) => {
           if (!isLogError(error) || !error.retryable) this.#fatal = error;
           this.#failed = true;
           this.rest();
@@ -54,7 +54,7 @@ export class PageFetcher<Envelope extends BaseEnvelope> {
 
   /** The page that has come, once. Throws what made reading impossible for good. */
   take(): EventPage<Envelope> | undefined {
-    if (this.#fatal !== undefined) throw this.#fatal;
+    if (this.#fatal) throw this.#fatal;
     const page = this.#page;
     this.#page = undefined;
     return page;
