@@ -35,12 +35,12 @@ afterAll(async () => {
   await log.stop();
 });
 
-async function registry(maxAgents: number): Promise<RunningService> {
+async function registry(maxAgents: number, partitions = PARTITIONS): Promise<RunningService> {
   const service = await startRegistry({
     nats: { servers: [server.url] },
     http: { host: '127.0.0.1', port: 0 },
     log: { level: 'silent', format: 'json' },
-    partitions: PARTITIONS,
+    partitions,
     max_agents: maxAgents,
   });
   running.push(service);
@@ -125,5 +125,9 @@ describe('registry', () => {
     }
     expect(after).toMatchObject([{ type: 'input/queued', payload: { text: 'second', grant: { promotes: 'i2' } } }]);
     await expect(ask('get', { agent_id: 'late' })).resolves.toMatchObject({ agent: { status: 'idle' } });
+  });
+
+  it('refuses to run with another partition count than the deployment has', async () => {
+    await expect(registry(8, PARTITIONS + 1)).rejects.toThrow(/LONGREIN_PARTITIONS=2/);
   });
 });

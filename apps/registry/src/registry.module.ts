@@ -8,7 +8,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import type { AgentEventEnvelope } from '@longrein/events';
-import { KvDocumentStore, LogClient } from '@longrein/log/client';
+import { awaitDeployment, KvDocumentStore, LogClient } from '@longrein/log/client';
 import { HEALTH, inboxPrefix, LOGGER, RPC, type ServiceContext } from '@longrein/service';
 import { AgentsController } from './agents.controller.js';
 import type { RegistryConfig } from './config.js';
@@ -17,6 +17,9 @@ import { Registry } from './registry.js';
 import { serveRegistry } from './rpc.js';
 
 type Context = ServiceContext<RegistryConfig>;
+
+/** The clients of the log, to be closed at the end. */
+const CLIENTS = Symbol('CLIENTS');
 
 /** Wait before an attempt that failed is repeated. */
 const PAUSE_MS = 1_000;
@@ -30,6 +33,7 @@ class RegistryRunner implements OnModuleInit, OnModuleDestroy {
     @Inject(RPC) private readonly rpc: Context['rpc'],
     @Inject(HEALTH) private readonly health: Context['health'],
     @Inject(LOGGER) private readonly logger: Context['logger'],
+    @Inject(CLIENTS) private readonly clients: readonly Pick<LogClient, 'close'>[],
   ) {}
 
   onModuleInit(): void {
@@ -45,6 +49,7 @@ class RegistryRunner implements OnModuleInit, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await this.rpc.stop();
     await this.promoter.stop();
+    for (const client of this.clients) client.close();
   }
 }
 
@@ -58,27 +63,29 @@ export class RegistryModule {
       inbox_prefix: inboxPrefix('registry'),
       on_trouble: (trouble: Error, where: string) => logger.warn({ err: trouble, where }, 'trouble with the log'),
     } as const;
-    const { max_agents } = config;
+    const { max_agents, partitions } = config;
     const sessions = new LogClient(nats, shared);
-    const registry = new Registry({
-      sessions,
-      agents: new LogClient<AgentEventEnvelope>(nats, { ...shared, kind: 'agents' }),
-      maxAgents: typeof max_agents === 'function' ? max_agents : () => max_agents,
-    });
-    const promoter = async (): Promise<Promoter> =>
-      new Promoter({
+    const agents = new LogClient<AgentEventEnvelope>(nats, { ...shared, kind: 'agents' });
+    const maxAgents = typeof max_agents === 'function' ? max_agents : () => max_agents;
+    const registry = new Registry({ sessions, agents, maxAgents });
+    const promoter = async (): Promise<Promoter> => {
+      const onWait = (): void => logger.warn('waiting for the log service to create the streams');
+      await awaitDeployment(nats, partitions, { onWait });
+      return new Promoter({
         sessions,
         registry,
         documents: await KvDocumentStore.open(nats),
         pause: async (signal) => delay(PAUSE_MS, undefined, { signal }).catch(() => undefined),
         onProblem: (error, where) => logger.warn({ err: error, where }, 'following turns failed'),
       });
+    };
     return {
       module: RegistryModule,
       controllers: [AgentsController],
       providers: [
         { provide: Registry, useValue: registry },
         { provide: Promoter, useFactory: promoter },
+        { provide: CLIENTS, useValue: [sessions, agents] },
         RegistryRunner,
       ],
     };
