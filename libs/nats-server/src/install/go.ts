@@ -16,7 +16,7 @@ export async function installWithGo(host: Host, cache: string): Promise<Attempt>
   try {
     host.say(`Building nats-server v${CURRENT_VERSION} with Go into ${dirname(target)} (once, about a minute) ...`);
     const module = `github.com/nats-io/nats-server/v2@v${CURRENT_VERSION}`;
-    const result = await host.run('go', ['install', module], { GOBIN: build, GOFLAGS: '-trimpath' });
+    const result = await host.run('go', ['install', module], { GOBIN: build });
     if (result.code !== 0) return { reason: `go install ${module} failed: ${lastLines(result.output)}` };
     renameSync(join(build, BINARY_NAME), target);
     return { path: target };
