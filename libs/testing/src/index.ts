@@ -14,3 +14,4 @@ export { type Processes, withProcesses } from './process/with-processes.js';
 export { FrameParser, type NatsFrame, type PubAck, pubAckOf } from './proxy/frames.js';
 export type { Interception } from './proxy/interception.js';
 export { type Direction, TcpProxy, type TcpProxyOptions } from './proxy/tcp-proxy.js';
+export * from './model-server/index.js';
