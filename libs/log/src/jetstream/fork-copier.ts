@@ -44,11 +44,17 @@ export class ForkCopier {
   }
 
   /** The answer to a fork whose child exists: the same as the first time, or `conflict` when it is another session. */
-  async repeat(head: LiveHead, { from, to }: ForkRequest): Promise<ForkResult> {
+  async repeat(head: LiveHead, request: ForkRequest): Promise<ForkResult> {
+    const { from, to } = request;
     await this.child.settled(head);
     const fork = await this.#begun(to);
     if (fork?.from !== from) {
       throw new LogError('conflict', `session ${to} exists and is no fork of ${from}`, { last_seq: head.lastSeq });
+    }
+    // Without a boundary the parent's end was meant, which has moved on since.
+    if (request.boundary !== undefined && (await this.boundary(request)) !== fork.boundary) {
+      const message = `session ${to} is a fork of ${from} at ${fork.boundary}, not at ${request.boundary}`;
+      throw new LogError('conflict', message, { last_seq: head.lastSeq });
     }
     await this.finish(head);
     return { boundary: fork.boundary, last_seq: fork.boundary + 1 };

@@ -30,6 +30,8 @@ interface Served {
 
 const KINDS: readonly StreamKind[] = ['sessions', 'agents'];
 const READERS = 'log-readers';
+/** How long a stop waits for acknowledgements. What is not answered by then, its caller retries. */
+const DRAIN_MS = 5_000;
 const MAX_REQUEST_BYTES = 1024 * 1024;
 
 /**
@@ -80,7 +82,15 @@ export class LogServer {
     this.#stopped = true;
     for (const reads of this.#reads) reads.unsubscribe();
     await this.options.leases.stop();
-    await Promise.allSettled(this.#running);
+    await this.#drain();
+  }
+
+  /** Lets requests under way finish, unless they cannot: without a connection nothing is acknowledged. */
+  async #drain(): Promise<void> {
+    if (this.nc.isClosed()) return;
+    const limit = AbortSignal.timeout(DRAIN_MS);
+    const expired = new Promise<void>((resolve) => limit.addEventListener('abort', () => resolve()));
+    await Promise.race([Promise.allSettled(this.#running), this.nc.closed(), expired]);
   }
 
   async #open(partition: number): Promise<void> {
@@ -121,7 +131,7 @@ export class LogServer {
     if (!served) return;
     this.#served.delete(partition);
     for (const subscription of served.subscriptions) subscription.unsubscribe();
-    if (this.#stopped) await Promise.allSettled(this.#running);
+    if (this.#stopped) await this.#drain();
     for (const owner of served.owners) owner.stop();
   }
 
