@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { VirtualClock } from '@longrein/testing';
 import { saying, type Scripted } from '@longrein/testing/model-server';
-import { collect, failure, FORMATS, KEY, requestTo, withModel } from './calls.spec-kit.js';
+import { failure, FORMATS, KEY, requestTo, withModel } from './calls.spec-kit.js';
 import { ModelError } from './errors.js';
 
 const QUICK = { retry: { max_attempts: 3, base_ms: 100, max_delay_ms: 10_000, max_total_ms: 60_000 }, stall_ms: 5000 };
@@ -83,19 +83,23 @@ describe.each(FORMATS)('a failing %s server', (format) => {
 
   it('TRN-17: is not asked again once it has begun to answer, however it breaks off', async () => {
     const breaks: [Scripted, Partial<ModelError>][] = [
-      [{ steps: [{ text: 'The' }, { cut: true }] }, { code: 'stream_cut' }],
-      [{ steps: [{ text: 'The' }, { end: true }] }, { code: 'stream_cut' }],
+      [{ steps: [{ text: 'The' }, { wait: 'g' }, { cut: true }] }, { code: 'stream_cut' }],
+      [{ steps: [{ text: 'The' }, { wait: 'g' }, { end: true }] }, { code: 'stream_cut' }],
       [
-        { steps: [{ text: 'The' }, { error: { status: 529, message: 'Overloaded' } }] },
+        { steps: [{ text: 'The' }, { wait: 'g' }, { error: { status: 529, message: 'Overloaded' } }] },
         { code: 'overloaded', status: 529 },
       ],
-      [{ steps: [{ text: 'The' }, { raw: 'event: content_block_delta\ndata: {"a":\n\n' }] }, { code: 'bad_stream' }],
-      [{ steps: [{ text: 'The' }, { raw: chunk(7) }] }, { code: 'bad_stream' }],
+      [
+        { steps: [{ text: 'The' }, { wait: 'g' }, { raw: 'event: content_block_delta\ndata: {"a":\n\n' }] },
+        { code: 'bad_stream' },
+      ],
+      [{ steps: [{ text: 'The' }, { wait: 'g' }, { raw: chunk(7) }] }, { code: 'bad_stream' }],
     ];
     for (const [reply, expected] of breaks) {
       await withModel(format, [reply, saying('again')], async ({ server, models }) => {
         const stream = models.stream(requestTo(format), { signal: new AbortController().signal });
         expect(await stream.next()).toMatchObject({ value: { type: 'text', text: 'The' } });
+        server.release('g');
         const error = await failure(stream.next());
         expect(error).toBeInstanceOf(ModelError);
         expect(error).toMatchObject({ ...expected, attempts: 1 });
@@ -104,27 +108,24 @@ describe.each(FORMATS)('a failing %s server', (format) => {
     }
   });
 
-  it('is asked again when it breaks off before it has said anything', async () => {
-    const breaks: Scripted[] = [
-      { disconnect: true },
-      { steps: [{ cut: true }] },
-      { steps: [{ end: true }] },
-      { steps: [{ error: { status: 529, message: 'Overloaded' } }] },
-    ];
-    for (const reply of breaks) {
-      const clock = new VirtualClock();
-      await withModel(
-        format,
-        [reply, saying('again')],
-        async ({ ask }) => {
-          const asked = ask();
-          await retryTimer(clock, asked);
-          await clock.next();
-          expect((await asked).reply.parts).toEqual([{ type: 'text', text: 'again' }]);
-        },
-        { config: QUICK, deps: { clock } },
-      );
-    }
+  it.each<[string, Scripted]>([
+    ['breaks the connection without an answer', { disconnect: true }],
+    ['breaks off before it has said anything', { steps: [{ cut: true }] }],
+    ['ends its answer before it has said anything', { steps: [{ end: true }] }],
+    ['reports an error instead of saying anything', { steps: [{ error: { status: 529, message: 'Overloaded' } }] }],
+  ])('is asked again when it %s', (_what, reply) => {
+    const clock = new VirtualClock();
+    return withModel(
+      format,
+      [reply, saying('again')],
+      async ({ ask }) => {
+        const asked = ask();
+        await retryTimer(clock, asked);
+        await clock.next();
+        expect((await asked).reply.parts).toEqual([{ type: 'text', text: 'again' }]);
+      },
+      { config: QUICK, deps: { clock } },
+    );
   });
 
   it('is unreachable: a connection error, with every attempt made', async () => {

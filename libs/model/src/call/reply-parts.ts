@@ -37,8 +37,8 @@ export class ReplyParts {
   readonly #slots: Slot[] = [];
   readonly #answerer: Answerer;
 
-  constructor(answerer: Answerer) {
-    this.#answerer = answerer;
+  constructor({ provider, model }: Answerer) {
+    this.#answerer = { provider, model };
   }
 
   get last(): Slot | undefined {

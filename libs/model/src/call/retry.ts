@@ -66,7 +66,7 @@ export function nextDelay(
   const bound = Math.min(policy.max_delay_ms, policy.base_ms * 2 ** (attempt - 1));
   // Between half the bound and the bound: waits grow, and callers that failed together do not come back together.
   const backoff = bound * (0.5 + random() / 2);
-  const delay = Math.max(backoff, error.retryAfterMs ?? 0);
+  const delay = Math.ceil(Math.max(backoff, error.retryAfterMs ?? 0));
   return elapsedMs + delay > policy.max_total_ms ? undefined : delay;
 }
 

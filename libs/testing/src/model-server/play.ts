@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Gates } from './gates.js';
 import type { ReplyStep, ScriptedReply, ScriptedUsage } from './script.js';
@@ -63,7 +62,8 @@ async function perform(scene: Play, step: Performed): Promise<void> {
 async function send({ response, disconnected }: Play, pieces: readonly string[]): Promise<void> {
   for (const piece of pieces) {
     if (response.destroyed) return;
-    if (!response.write(piece)) await Promise.race([once(response, 'drain'), disconnected]);
+    // Written means handed to the system: a script may break the connection next.
+    await Promise.race([new Promise<unknown>((resolve) => response.write(piece, resolve)), disconnected]);
   }
 }
 

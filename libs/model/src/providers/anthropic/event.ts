@@ -11,7 +11,6 @@ const toolUse = z.object({
   type: z.literal('tool_use'),
   id: z.string(),
   name: z.string(),
-  input: z.unknown(),
 });
 
 /** Blocks of an answer. The ones of tools that run at the provider are not asked for, hence not known. */
