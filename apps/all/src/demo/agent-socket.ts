@@ -9,7 +9,7 @@ export type Frame = EventEnvelope | { readonly type: string; readonly [field: st
 export class AgentSocket {
   private constructor(
     private readonly socket: WebSocket,
-    private readonly frames: AsyncIterator<Frame>,
+    private readonly frames: FrameQueue,
     /** Seq of the session's last event when the connection was opened. */
     readonly lastSeq: number,
   ) {}
@@ -19,10 +19,9 @@ export class AgentSocket {
     const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/agents/${agentId}/ws`, {
       headers: { authorization: `Bearer ${token}` },
     });
-    const frames = framesOf(socket, signal);
+    const frames = new FrameQueue(socket, signal);
     await once(socket, 'open', { signal });
-    const first = await frames.next();
-    const hello = first.done ? undefined : (first.value as { readonly type: string; readonly last_seq?: number });
+    const hello = (await frames.next()) as { readonly type: string; readonly last_seq?: number } | undefined;
     if (hello?.type !== 'hello') throw new Error(`expected hello, got ${JSON.stringify(hello)}`);
     return new AgentSocket(socket, frames, hello.last_seq ?? -1);
   }
@@ -33,10 +32,10 @@ export class AgentSocket {
 
   /** The next event. Throws when the server sends an error or the connection ends. */
   async next(): Promise<EventEnvelope> {
-    const { value, done } = await this.frames.next();
-    if (done) throw new Error('the connection ended');
-    if ('seq' in value) return value as EventEnvelope;
-    throw new Error(`the server says ${JSON.stringify(value)}`);
+    const frame = await this.frames.next();
+    if (!frame) throw new Error('the connection ended, or it took too long');
+    if ('seq' in frame) return frame as EventEnvelope;
+    throw new Error(`the server says ${JSON.stringify(frame)}`);
   }
 
   /** Breaks the connection without a word, as a dying network does. */
@@ -53,31 +52,38 @@ export class AgentSocket {
   }
 }
 
-/** Frames in order, also those that came before anybody asked. Ends with the connection. */
-async function* framesOf(socket: WebSocket, signal: AbortSignal): AsyncGenerator<Frame, void> {
-  const waiting: Frame[] = [];
-  let failure: Error | undefined;
-  let over = false;
-  let wake = (): void => undefined;
-  socket.on('message', (data: Buffer) => {
-    waiting.push(JSON.parse(data.toString('utf8')) as Frame);
-    wake();
-  });
-  socket.on('error', (error) => {
-    failure = error;
-    wake();
-  });
-  const end = (): void => {
-    over = true;
-    wake();
-  };
-  socket.on('close', end);
-  signal.addEventListener('abort', end, { once: true });
-  for (;;) {
-    const frame = waiting.shift();
-    if (frame) yield frame;
-    else if (failure) throw failure;
-    else if (over) return;
-    else await new Promise<void>((resolve) => (wake = resolve));
+/** Collects frames from the moment it is made: the first one may come together with the end of the handshake. */
+class FrameQueue {
+  private readonly waiting: Frame[] = [];
+  private failure: Error | undefined;
+  private over = false;
+  private wake = (): void => undefined;
+
+  constructor(socket: WebSocket, signal: AbortSignal) {
+    socket.on('message', (data: Buffer) => {
+      this.waiting.push(JSON.parse(data.toString('utf8')) as Frame);
+      this.wake();
+    });
+    socket.on('error', (error) => {
+      this.failure = error;
+      this.wake();
+    });
+    const end = (): void => {
+      this.over = true;
+      this.wake();
+    };
+    socket.on('close', end);
+    signal.addEventListener('abort', end, { once: true });
+  }
+
+  /** The next frame; nothing once the connection or the caller's time is over. Throws when the connection failed. */
+  async next(): Promise<Frame | undefined> {
+    for (;;) {
+      const frame = this.waiting.shift();
+      if (frame) return frame;
+      if (this.failure) throw this.failure;
+      if (this.over) return undefined;
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
   }
 }
