@@ -3,7 +3,7 @@ import type { Checkpoint, Delivery } from '@longrein/log';
 import { RecoveryGate } from '../core/recovery-gate.js';
 import { WorkSet } from '../core/work-set.js';
 import type { ActorDeps, ActorEnd } from '../session/actor-deps.js';
-import { SessionActor, type Spawned } from '../session/session-actor.js';
+import { SessionActor } from '../session/session-actor.js';
 import { WarmStates } from '../session/warm-states.js';
 import type { LoopSettings } from './loop-settings.js';
 
@@ -115,7 +115,7 @@ export class PartitionRunner {
   async #take(delivery: Delivery): Promise<void> {
     if (delivery.kind === 'caught_up') {
       this.#caughtUp = true;
-      for (const sessionId of [...this.#workSet.actionable()]) this.#spawn(sessionId, 'takeover');
+      for (const sessionId of [...this.#workSet.actionable()]) this.#spawn(sessionId);
       return this.#save().catch((error: unknown) => this.#warn(error, 'the work set was not saved'));
     }
     const { event, checkpoint } = delivery;
@@ -132,12 +132,12 @@ export class PartitionRunner {
     const actor = this.#actors.get(event.session_id);
     if (actor && !actor.finished) return actor.deliver(event);
     if (event.copied || !STIMULI.has(event.type) || !this.#workSet.isActionable(event.session_id)) return;
-    this.#spawn(event.session_id, 'stimulus', event);
+    this.#spawn(event.session_id, event);
   }
 
-  #spawn(sessionId: string, spawned: Spawned, stimulus?: EventEnvelope): void {
+  #spawn(sessionId: string, stimulus?: EventEnvelope): void {
     if (this.#stopping) return;
-    const actor = new SessionActor(sessionId, this.#actorDeps, spawned, stimulus);
+    const actor = new SessionActor(sessionId, this.#actorDeps, stimulus);
     this.#actors.set(sessionId, actor);
     void actor.done.then((end) => this.#ended(actor, end));
   }

@@ -39,6 +39,9 @@ export const RESUME_TRIES = 8;
 /** Delay between those tries. */
 export const RESUME_BACKOFF: BackoffOptions = { base_ms: 1_000, cap_ms: 60_000 };
 
+/** Failures in a row, nothing appended between them, after which a session is left alone until its next stimulus. */
+export const FUTILE_LIMIT = 3;
+
 /** Delay while the log does not answer. */
 export const LOG_BACKOFF: BackoffOptions = { base_ms: 100, cap_ms: 5_000 };
 
