@@ -2,6 +2,7 @@
 export const HEADER = {
   messageId: 'Nats-Msg-Id',
   expectedLastSequence: 'Nats-Expected-Last-Sequence',
+  expectedLastMessageId: 'Nats-Expected-Last-Msg-Id',
   seq: 'Lr-Seq',
   type: 'Lr-Type',
   /** Incarnation of the owner's term that wrote the event. */

@@ -46,10 +46,12 @@ const STORAGE_FULL = new Set([10023, 10047, 10077, 10122]);
 const STORAGE_FULL_TEXT = /maximum (bytes|messages)|insufficient (storage )?resources|no space/i;
 
 /**
- * Stores messages at consecutive sequences of one stream. Every message carries the sequence it must follow, so that
- * many can be on the wire at once without a gap or a reorder: when one is refused, so is every one behind it, and when
- * another owner has written, so is everything. An answer that leaves the outcome open (refused, late, duplicate,
- * disconnected) stops the pipeline until the leader's stream has been compared with what was sent.
+ * Stores messages at consecutive sequences of one stream. Every message carries the sequence it must follow, and every
+ * message sent behind an unacknowledged one also the id of that one. So many can be on the wire at once without a gap
+ * or a reorder: when one is refused, so is every one behind it. The sequence alone would not do: another owner's first
+ * event can land exactly where a message was refused, and the messages behind that one would fit again. An answer that
+ * leaves the outcome open (refused, late, duplicate, disconnected) stops the pipeline until the leader's stream has been
+ * compared with what was sent.
  */
 export class Pipeline {
   readonly #nc: NatsConnection;
@@ -161,13 +163,18 @@ export class Pipeline {
       const entry = this.#entries[this.#sent++]!;
       this.#sentBytes += entry.body.length;
       entry.sentAt = now;
-      this.#publish(entry);
+      this.#publish(entry, this.#sent > 1 ? this.#entries[this.#sent - 2] : undefined);
     }
   }
 
-  #publish(entry: Entry): void {
+  /**
+   * The first message of the window follows an event that is known to be ours, so its sequence says everything. It must
+   * not name that event's id: a restarted server remembers the last id only as long as its window of duplicates.
+   */
+  #publish(entry: Entry, behind: Entry | undefined): void {
     const block =
       `NATS/1.0\r\n${HEADER.expectedLastSequence}: ${entry.sequence - 1}\r\n` +
+      (behind ? `${HEADER.expectedLastMessageId}: ${behind.messageId}\r\n` : '') +
       `${HEADER.messageId}: ${entry.messageId}\r\n${entry.headers}\r\n`;
     try {
       this.#nc.publish(entry.subject, entry.body, {
