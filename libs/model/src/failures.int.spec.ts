@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { VirtualClock } from '@longrein/testing';
 import { saying, type Scripted } from '@longrein/testing/model-server';
-import { failure, FORMATS, KEY, requestTo, withModel } from './calls.spec-kit.js';
+import { failure, FORMATS, KEY, requestTo, withModel } from '../spec-kit/calls.js';
 import { ModelError } from './errors.js';
 
 const QUICK = { retry: { max_attempts: 3, base_ms: 100, max_delay_ms: 10_000, max_total_ms: 60_000 }, stall_ms: 5000 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { saying } from '@longrein/testing/model-server';
-import { callWeather, FORMATS, TOOL, withModel } from './calls.spec-kit.js';
+import { callWeather, FORMATS, TOOL, withModel } from '../spec-kit/calls.js';
 import { isMalformedArgs } from './port.js';
 
 describe.each(FORMATS)('an answer of a %s server', (format) => {

@@ -12,3 +12,5 @@ export {
 } from './script.js';
 export { ModelServer, type ModelServerOptions, type ScriptFunction } from './server.js';
 export type { RequestView, ViewedCall, ViewedMessage, WireFormat } from './view.js';
+export { checkAnthropic } from './strict/anthropic.js';
+export { checkOpenAi } from './strict/openai.js';

@@ -5,10 +5,10 @@ import {
   type Scripted,
   type WireFormat,
 } from '@longrein/testing/model-server';
-import type { ModelError } from './errors.js';
-import type { ModelDelta, ModelReply, ModelRequest } from './port.js';
-import type { ModelsConfigInput } from './registry/config.js';
-import { createModels, type ModelDeps, type ProviderRegistry } from './registry/create-models.js';
+import type { ModelError } from '../src/errors.js';
+import type { ModelDelta, ModelReply, ModelRequest } from '../src/port.js';
+import type { ModelsConfigInput } from '../src/registry/config.js';
+import { createModels, type ModelDeps, type ProviderRegistry } from '../src/registry/create-models.js';
 
 /** Both wire formats, for `describe.each`. The name is the provider's too. */
 export const FORMATS: readonly WireFormat[] = ['openai', 'anthropic'];
