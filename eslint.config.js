@@ -28,7 +28,7 @@ export default tseslint.config(
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_', ignoreRestSiblings: true },
       ],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
-      '@typescript-eslint/only-throw-error': 'error',
+      'no-throw-literal': 'error',
       '@typescript-eslint/prefer-promise-reject-errors': 'off',
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-console': 'error',
@@ -38,7 +38,7 @@ export default tseslint.config(
   {
     // Specs show what happens when somebody throws nonsense.
     files: ['**/*.spec.ts', '**/*.spec-kit.ts'],
-    rules: { '@typescript-eslint/only-throw-error': 'off' },
+    rules: { 'no-throw-literal': 'off' },
   },
   {
     // Programs for a terminal print to it.

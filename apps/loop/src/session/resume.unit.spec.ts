@@ -271,7 +271,7 @@ describe('a graceful stop', () => {
     session = await loop.session('s');
     await loop.start();
     await session.inject('go');
-    await await stopped.opened;
+    await stopped.opened;
     expect((await session.types()).slice(-3)).toEqual(['tool/result', 'step/end', 'turn/handed_over']);
     await loop.start();
     await session.until('turn/end');

@@ -129,7 +129,7 @@ export class SessionJournal {
     return this.#exclusively(async () => {
       const since: EventEnvelope[] = [];
       let fresh = this.#verified;
-      let behind = false;
+      let behind: boolean;
       do {
         const { facts, last_seq } = await this.deps.loader.factsAfter(this.sessionId, fresh.last_fact_seq);
         since.push(...facts);

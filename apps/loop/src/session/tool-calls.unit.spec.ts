@@ -131,13 +131,12 @@ describe('tool calls of one message', () => {
     const tools = scriptedTools({
       a: () => session.append('policy', 'policy/updated', { patterns: ['b*'] }).then(() => 'a'),
     });
-    let session!: SessionProbe;
     loop = memoryFixture({
       model: new ScriptedModel({ calls: calls('a', 'a') }, { text: 'ok' }),
       tools,
       policy: ['*'],
     });
-    session = await loop.session('s');
+    const session = await loop.session('s');
     await loop.start();
     await session.inject('go');
     await session.until('turn/end');
