@@ -2,7 +2,7 @@
 // apps -> log, model, tools, service -> session, agent -> events; nats-server and clock lie at the bottom.
 
 /** Tests, and the helpers that several specs of one library share. Neither is built. */
-const SPEC = '((\\.spec(-kit)?\\.ts$|/spec-kit/))|/spec-kit/';
+const SPEC = '(\\.spec(-kit)?\\.ts$|/spec-kit/)';
 
 /** Files of the given libraries. */
 const libs = (...names) => `^libs/(${names.join('|')})/`;
