@@ -17,6 +17,8 @@ import type { SessionView } from './session-view.js';
 export class StepTasks {
   readonly #calls: CallTasks;
   readonly #written = new Map<number, WrittenCall>();
+  /** Attempts whose `tool/started` is on its way: if it turns out to be stored although no answer came, they run. */
+  readonly #starting = new Map<number, number>();
   #model: ModelTask | undefined;
   #usage: { readonly n: number; readonly usage: TurnContext['usage'] } | undefined;
 
@@ -72,6 +74,7 @@ export class StepTasks {
     this.#model?.abort();
     this.#model = undefined;
     this.#calls.abort();
+    this.#starting.clear();
   }
 
   /** The turn is over: nothing is carried into the next. */
@@ -142,6 +145,11 @@ export class StepTasks {
     const { turn_id, agent: agent_id } = turn;
     const scope: CallScope = { session_id: session.sessionId, turn_id, agent_id, epoch: deps.epoch };
     const written = this.#written.get(call.call_seq);
+    const { started } = call;
+    if (started && started.epoch === deps.epoch && this.#starting.get(call.call_seq) === started.attempt) {
+      this.#start(scope, call, started.attempt, written);
+      return true;
+    }
     const veto = await this.#calls.veto(scope, call, written);
     if (veto !== undefined) {
       const decision = decideOutcome(session.state, call.call_seq, failure(veto));
@@ -150,8 +158,14 @@ export class StepTasks {
     const options = { altered: written === undefined && deps.wasScrubbed(call) };
     const decision = decideCall(session.state, call.call_seq, session.context(), options);
     if (decision.kind === 'refused' || decision.kind === 'parked') return false;
+    if (decision.kind === 'start') this.#starting.set(call.call_seq, decision.attempt);
     if ((await session.append(decision.append)) === 'conflict') return false;
-    if (decision.kind === 'start') this.#calls.start(scope, call, decision.attempt, written);
+    if (decision.kind === 'start') this.#start(scope, call, decision.attempt, written);
     return true;
+  }
+
+  #start(scope: CallScope, call: OwedCall, attempt: number, written: WrittenCall | undefined): void {
+    this.#starting.delete(call.call_seq);
+    this.#calls.start(scope, call, attempt, written);
   }
 }

@@ -1,0 +1,151 @@
+import { describe, expect, it } from '@jest/globals';
+import { startableInput } from '@longrein/session';
+import { VirtualClock } from '@longrein/testing';
+import fc from 'fast-check';
+import { violations } from './testing/invariants.js';
+import { memoryFixture } from './testing/memory-deployment.js';
+import { ScriptedModel, type ScriptedAnswer } from './testing/scripted-model.js';
+import type { SessionProbe } from './testing/session-probe.js';
+import { scriptedTools } from './testing/tool-script.js';
+
+type Op =
+  | { readonly kind: 'inject'; readonly wake: boolean }
+  | { readonly kind: 'cancel'; readonly hard: boolean }
+  | { readonly kind: 'verdict'; readonly approved: boolean }
+  | { readonly kind: 'restart'; readonly crash: boolean }
+  | { readonly kind: 'fault'; readonly at: 'before' | 'after' | 1 | 2 | 3 }
+  | { readonly kind: 'run'; readonly hops: number }
+  | { readonly kind: 'time' };
+
+const op: fc.Arbitrary<Op> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('inject' as const), wake: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel' as const), hard: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('verdict' as const), approved: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), crash: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('fault' as const),
+      at: fc.constantFrom('before' as const, 'after' as const, 1 as const, 2 as const, 3 as const),
+    }),
+  },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('run' as const), hops: fc.integer({ min: 1, max: 12 }) }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'time' as const }) },
+);
+
+/** Which tools the model calls in its answers, over and over; an empty list is a final answer. */
+const answers = fc.array(fc.array(fc.constantFrom('p', 'q', 's', 'pay', 'ask', 'gone'), { maxLength: 4 }), {
+  minLength: 1,
+  maxLength: 6,
+});
+
+const hop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function hops(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await hop();
+}
+
+class Run {
+  readonly clock = new VirtualClock();
+  readonly model = new ScriptedModel();
+  readonly loop;
+  session!: SessionProbe;
+  #asked = 0;
+
+  constructor(private readonly script: readonly (readonly string[])[]) {
+    const work = (args: Record<string, unknown>) => hops(Number(args['n'])).then(() => args);
+    const parallel = { concurrency: 'parallel' as const };
+    const tools = scriptedTools(
+      { p: work, q: work, s: work, pay: work, ask: work },
+      { p: parallel, q: parallel, pay: { repeatable: false }, ask: { approval: 'always' } },
+    );
+    this.model.then(...Array.from({ length: 2_000 }, () => () => this.#answer()));
+    this.loop = memoryFixture({ model: this.model, tools, clock: this.clock });
+  }
+
+  async do(op: Op): Promise<void> {
+    const { session, loop } = this;
+    if (op.kind === 'inject') await session.inject('text', { wake: op.wake });
+    if (op.kind === 'run') await hops(op.hops);
+    if (op.kind === 'time') await this.clock.next();
+    if (op.kind === 'fault') {
+      loop.deployment.memory.faults.failNextAppend({ at: op.at, match: ({ service }) => service === 'loop' });
+    }
+    if (op.kind === 'restart') {
+      if (op.crash) loop.crash();
+      else await this.#whileTimePasses(loop.stop());
+      await loop.start();
+    }
+    if (op.kind === 'cancel' || op.kind === 'verdict') {
+      const { turn } = await session.state();
+      if (op.kind === 'cancel' && turn) await session.cancel({ hard: op.hard });
+      const request = turn?.approvals.find(({ verdict }) => verdict === null);
+      if (op.kind === 'verdict' && request) await this.resolve(request.call_id, request.request_seq, op.approved);
+    }
+  }
+
+  async resolve(call_id: string, request_seq: number, approved: boolean): Promise<void> {
+    const verdict = approved ? 'approved' : 'denied';
+    await this.session.append('approvals', 'approval/resolved', { call_id, request_seq, verdict });
+  }
+
+  /** Lets everything come to rest: verdicts are given, stalled turns are woken, time passes. */
+  async settle(): Promise<void> {
+    for (let round = 0; round < 400; round++) {
+      await hops(20);
+      if (!(await this.clock.next())) await hops(20);
+      const state = await this.session.state();
+      if (state.turn === null && startableInput(state) === undefined && this.loop.engine.load.active === 0) return;
+      const request = state.turn?.approvals.find(({ verdict }) => verdict === null);
+      if (request) await this.resolve(request.call_id, request.request_seq, true);
+      else if (state.turn?.stalled) await this.session.inject('go on');
+    }
+    throw new Error(`does not come to rest: ${JSON.stringify((await this.session.state()).turn)}`);
+  }
+
+  async #whileTimePasses<T>(work: Promise<T>): Promise<T> {
+    let over = false;
+    void work.finally(() => (over = true));
+    while (!over) {
+      await hops(5);
+      await this.clock.next();
+    }
+    return work;
+  }
+
+  #answer(): ScriptedAnswer {
+    const tools = this.script[this.#asked++ % this.script.length]!;
+    const calls = tools.map((name, index) => ({ id: `c${index}`, name, args: { n: (this.#asked + index) % 5 } }));
+    return { text: ['some ', 'text'], calls, before: () => hops(this.#asked % 4) };
+  }
+}
+
+describe('any interleaving of inputs, cancels, verdicts, restarts, crashes and lost appends', () => {
+  it('keeps the log sound: gapless, one open turn, one result a call, each input consumed once', async () => {
+    await fc.assert(
+      fc.asyncProperty(answers, fc.array(op, { minLength: 3, maxLength: 30 }), async (script, ops) => {
+        // Some answer ends the turn, or every turn would run to the step limit.
+        const run = new Run([...script, []]);
+        run.session = await run.loop.session('s');
+        await run.loop.start();
+        try {
+          for (const next of ops) await run.do(next);
+          expect(violations(await run.session.events(), { settled: false })).toEqual([]);
+          await run.settle();
+        } finally {
+          run.loop.crash();
+        }
+        expect(violations(await run.session.events(), { settled: true })).toEqual([]);
+        const reasons = (await run.session.payloads('turn/end')).map(({ reason }) => reason ?? '');
+        expect(reasons.filter((reason) => /no result|answers no call|differs/.test(String(reason)))).toEqual([]);
+        const attempts = new Map<string, number>();
+        for (const { key, attempt, name } of run.loop.tools.executed) {
+          expect(attempt).toBeGreaterThan(attempts.get(key) ?? 0);
+          if (name === 'pay') expect(attempts.has(key)).toBe(false);
+          attempts.set(key, attempt);
+        }
+      }),
+      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 60) },
+    );
+  }, 120_000);
+});
