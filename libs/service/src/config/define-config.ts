@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { type z } from 'zod';
 
 /** Environment as a process receives it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -13,6 +13,12 @@ export type Values<V extends Variables> = { readonly [Name in keyof V]: z.output
 export interface VariableDescription {
   readonly name: string;
   readonly description: string;
+  /** Whether the app refuses to start without it. */
+  readonly required: boolean;
+  /** What it counts as where it is unset; absent: nothing. */
+  readonly default?: unknown;
+  /** Its value must not be shown. */
+  readonly secret: boolean;
 }
 
 /** The configuration of one app: its variables and what the app makes of them. */
@@ -26,8 +32,11 @@ export interface ConfigDefinition<Config> {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
-  constructor(readonly problems: readonly string[]) {
-    super(`configuration is not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+  constructor(
+    readonly problems: readonly string[],
+    options?: ErrorOptions,
+  ) {
+    super(`configuration is not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`, options);
   }
 }
 
@@ -60,7 +69,18 @@ export function defineConfig<V extends Variables, Config>(
       if (problems.length > 0) throw new ConfigError(problems);
       return build(values as Values<V>);
     },
-    variables: Object.entries(variables).map(([name, schema]) => ({ name, description: schema.description ?? '' })),
+    variables: Object.entries(variables).map(([name, schema]) => describeVariable(name, schema)),
+  };
+}
+
+function describeVariable(name: string, schema: z.ZodType): VariableDescription {
+  const unset = schema.safeParse(undefined);
+  return {
+    name,
+    description: schema.description ?? '',
+    required: !unset.success,
+    ...(unset.success && unset.data !== undefined && { default: unset.data }),
+    secret: schema.meta()?.[SECRET] === true,
   };
 }
 

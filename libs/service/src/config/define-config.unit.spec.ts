@@ -53,6 +53,16 @@ describe('defineConfig', () => {
     expect(problem).toBe('TOKEN: its value is not accepted (must have at least 8 characters); set it to a token');
   });
 
+  it('describes each variable for the documentation', () => {
+    expect(definition.variables).toEqual([
+      { name: 'PORT', description: 'a port', required: false, default: 7000, secret: false },
+      { name: 'MODE', description: 'fast or safe', required: true, secret: false },
+      { name: 'VERBOSE', description: '', required: false, default: false, secret: false },
+      { name: 'PEERS', description: '', required: false, default: [], secret: false },
+      { name: 'TOKEN', description: 'a token', required: false, secret: true },
+    ]);
+  });
+
   it.each(['1.5', '0x10', 'one', '99999999999999999', '-'])('does not take %j for a whole number', (text) => {
     expect(integer({ min: 0, max: 1e15 }).safeParse(text).success).toBe(false);
   });
