@@ -28,6 +28,10 @@ describe('chooseModel', () => {
     await expect(chooseModel(env)).resolves.toMatchObject({ spec, env: {} });
   });
 
+  it('does not pass over providers that somebody configured', async () => {
+    await expect(chooseModel({ LONGREIN_PROVIDERS: '{}' })).rejects.toThrow(/LONGREIN_MODEL is missing/);
+  });
+
   it('asks an OpenAI-compatible server which models it has', async () => {
     const url = await modelServer(200, { data: [{ id: 'qwen:7b' }, { id: 'other' }] });
     await expect(chooseModel({ OPENAI_BASE_URL: `${url}/` })).resolves.toMatchObject({ spec: 'openai/qwen:7b' });

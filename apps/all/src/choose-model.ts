@@ -1,4 +1,4 @@
-import type { Environment } from '@longrein/service';
+import { ConfigError, type Environment } from '@longrein/service';
 import { demoModel, ModelServer } from '@longrein/testing';
 
 /** The model a system talks to. */
@@ -34,6 +34,9 @@ export async function chooseModel(env: Environment): Promise<ChosenModel> {
     return real(`openai/${model}`, `OPENAI_BASE_URL is ${baseUrl}`);
   }
   if (set('OPENAI_API_KEY')) return real(`openai/${OPENAI_MODEL}`, 'OPENAI_API_KEY is set');
+  if (set('LONGREIN_PROVIDERS')) {
+    throw new ConfigError(['LONGREIN_MODEL is missing while LONGREIN_PROVIDERS is set; set it to provider/model']);
+  }
   return scripted();
 }
 
@@ -66,12 +69,12 @@ async function firstModel(baseUrl: string, key: string | undefined): Promise<str
     if (!response.ok) throw new Error(`status ${response.status}`);
     listed = await response.json();
   } catch (error) {
-    throw new Error(`${url} does not tell which models there are (${(error as Error).message}); ${advice}`, {
+    throw new ConfigError([`${url} does not tell which models there are (${(error as Error).message}); ${advice}`], {
       cause: error,
     });
   }
   const { data } = listed as { data?: readonly { id?: unknown }[] };
   const id = data?.[0]?.id;
   if (typeof id === 'string' && id !== '') return id;
-  throw new Error(`${url} lists no models; ${advice}`);
+  throw new ConfigError([`${url} lists no models; ${advice}`]);
 }

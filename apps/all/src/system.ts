@@ -26,6 +26,7 @@ export interface System {
   readonly url: string;
   readonly natsUrl: string;
   readonly natsVersion: string;
+  /** One that the gateway takes. */
   readonly token: string;
   readonly model: ChosenModel;
   readonly partitions: number;
@@ -35,9 +36,11 @@ export interface System {
   stop(): Promise<void>;
 }
 
-/** Starts a NATS server (unless there is one), the model and every service. What was started is stopped on failure. */
-export async function startSystem(options: SystemOptions): Promise<System> {
-  const teardown = new Teardown();
+/**
+ * Starts a NATS server (unless there is one), the model and every service. What was started is stopped on failure; run
+ * the teardown to stop it from outside, also in the middle of the start.
+ */
+export async function startSystem(options: SystemOptions, teardown = new Teardown()): Promise<System> {
   try {
     return await start(options, teardown);
   } catch (error) {
@@ -53,15 +56,13 @@ async function start({ dataDir, env, natsPort, onProgress }: SystemOptions, tear
   const natsUrl = env['NATS_URL']?.trim() || (await ownServer(data, natsPort, teardown, ended, onProgress));
   const model = await chooseModel(env);
   teardown.add(() => model.stop());
-  const token = await data.token();
-
-  const tokens = JSON.stringify([{ token }]);
+  const tokens = env['LONGREIN_TOKENS']?.trim() || JSON.stringify([{ token: await data.token() }]);
   const full: Environment = {
-    LONGREIN_TOKENS: tokens,
     ...env,
     ...model.env,
-    NATS_URL: natsUrl,
     LONGREIN_MODEL: model.spec,
+    LONGREIN_TOKENS: tokens,
+    NATS_URL: natsUrl,
   };
   const up = async (what: string, starting: Promise<RunningService>): Promise<RunningService> => {
     onProgress?.(`starting ${what}`);
@@ -72,16 +73,17 @@ async function start({ dataDir, env, natsPort, onProgress }: SystemOptions, tear
   };
   // Several services share this process, and one of them, the gateway, has a port.
   const log = logConfig.parse(full);
+  const gatewayOf = gatewayConfig.parse(full);
   await up('log', startLog(withoutHttp(log)));
   await up('registry', startRegistry(withoutHttp(registryConfig.parse(full))));
   await up('loop', startLoop(withoutHttp(loopConfig.parse(full))));
-  const gateway = await up('gateway', startGateway(gatewayConfig.parse(full)));
+  const gateway = await up('gateway', startGateway(gatewayOf));
 
   return {
     url: gateway.url ?? '',
     natsUrl,
     natsVersion: gateway.nats.info?.version ?? 'unknown',
-    token,
+    token: gatewayOf.tokens[0]?.token ?? '',
     model,
     partitions: log.partitions,
     closed: Promise.race(ended),

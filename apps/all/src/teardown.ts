@@ -2,9 +2,12 @@
 export class Teardown {
   private readonly steps: (() => Promise<unknown>)[] = [];
   private running: Promise<void> | undefined;
+  private over = false;
 
+  /** Takes a step. While everything is being undone it is undone at once. */
   add(step: () => Promise<unknown>): void {
     this.steps.push(step);
+    if (this.over) this.running = this.runAll();
   }
 
   /** Runs every step, also after one failed; then rejects with the first failure. Idempotent. */
@@ -21,6 +24,7 @@ export class Teardown {
         failures.push(error);
       }
     }
+    this.over = true;
     if (failures.length > 0) throw failures[0];
   }
 }

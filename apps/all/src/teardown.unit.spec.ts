@@ -18,4 +18,13 @@ describe('Teardown', () => {
     await expect(teardown.run()).rejects.toThrow('stuck');
     expect(undone).toBe(true);
   });
+
+  it('undoes at once what is done after the end', async () => {
+    const teardown = new Teardown();
+    await teardown.run();
+    let undone = false;
+    teardown.add(() => Promise.resolve((undone = true)));
+    await teardown.run();
+    expect(undone).toBe(true);
+  });
 });

@@ -1,7 +1,7 @@
 export { bootstrap, type MainService } from './app/bootstrap.js';
 export type { ServiceContext } from './app/core.module.js';
 export { type ProcessLike, type ShutdownOptions, type Stoppable, stopOnSignals } from './app/shutdown.js';
-export { type RunningService, type ServiceDefinition, startService } from './app/start-service.js';
+export { PortTaken, type RunningService, type ServiceDefinition, startService } from './app/start-service.js';
 export { CONFIG, HEALTH, IDENTITY, LOGGER, METRICS, NATS, RPC } from './app/tokens.js';
 export * from './config/define-config.js';
 export * from './config/service-config.js';

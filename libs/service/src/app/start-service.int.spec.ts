@@ -6,7 +6,7 @@ import type { ServiceConfig } from '../config/service-config.js';
 import type { JsonService } from '../rpc/json-service.js';
 import { requestJson } from '../rpc/request-json.js';
 import { z } from 'zod';
-import { type RunningService, startService } from './start-service.js';
+import { PortTaken, type RunningService, startService } from './start-service.js';
 import { CONFIG, RPC } from './tokens.js';
 
 interface TestConfig extends ServiceConfig {
@@ -141,7 +141,7 @@ describe('startService', () => {
     const port = await freePort();
     await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
     cleanups.push(() => new Promise((resolve) => taken.close(resolve)));
-    await expect(start(server.url, { host: '127.0.0.1', port })).rejects.toThrow(/EADDRINUSE/);
+    await expect(start(server.url, { host: '127.0.0.1', port })).rejects.toThrow(PortTaken);
     const client = await server.connect();
     await expect(requestJson(client, 'test.greet', {}, z.unknown())).rejects.toMatchObject({ code: 'unavailable' });
   });

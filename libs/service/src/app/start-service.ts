@@ -41,6 +41,15 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
+/** Somebody listens on the port already. */
+export class PortTaken extends Error {
+  override readonly name = 'PortTaken';
+
+  constructor({ host, port }: HttpConfig, options?: ErrorOptions) {
+    super(`port ${port} of ${host} is taken; stop what listens there, or set PORT to another port, or to 0`, options);
+  }
+}
+
 /** Starts an app in this process: logger, NATS, Nest, HTTP. Waits for NATS for as long as it takes. */
 export async function startService<Config extends ServiceConfig>(
   definition: ServiceDefinition<Config>,
@@ -123,7 +132,7 @@ async function open(
     await app.listen(http.port, http.host);
   } catch (error) {
     await app.close();
-    throw error;
+    throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? new PortTaken(http, { cause: error }) : error;
   }
   return { app, url: (await app.getUrl()).replace('[::1]', '127.0.0.1') };
 }
