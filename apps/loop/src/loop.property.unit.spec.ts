@@ -39,11 +39,17 @@ const answers = fc.array(fc.array(fc.constantFrom('p', 'q', 's', 'pay', 'ask', '
   maxLength: 6,
 });
 
+const latencies = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 7 });
+const ops = fc.array(op, { minLength: 3, maxLength: 30 });
+
 const hop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function hops(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await hop();
 }
+
+/** `PROPERTY_SEED` and `PROPERTY_RUNS` replay or widen a run. */
+const replay = process.env['PROPERTY_SEED'] === undefined ? {} : { seed: Number(process.env['PROPERTY_SEED']) };
 
 class Run {
   readonly clock = new VirtualClock();
@@ -52,7 +58,10 @@ class Run {
   session!: SessionProbe;
   #asked = 0;
 
-  constructor(private readonly script: readonly (readonly string[])[]) {
+  constructor(
+    private readonly script: readonly (readonly string[])[],
+    latencies: readonly number[],
+  ) {
     const work = (args: Record<string, unknown>) => hops(Number(args['n'])).then(() => args);
     const parallel = { concurrency: 'parallel' as const };
     const tools = scriptedTools(
@@ -60,7 +69,10 @@ class Run {
       { p: parallel, q: parallel, pay: { repeatable: false }, ask: { approval: 'always' } },
     );
     this.model.then(...Array.from({ length: 2_000 }, () => () => this.#answer()));
-    this.loop = memoryFixture({ model: this.model, tools, clock: this.clock });
+    // Appends take time, before they are decided and before they are answered: others get in between.
+    let appends = 0;
+    const schedule = () => hops(latencies[appends++ % latencies.length] ?? 0);
+    this.loop = memoryFixture({ model: this.model, tools, clock: this.clock, log: { schedule } });
   }
 
   async do(op: Op): Promise<void> {
@@ -123,13 +135,13 @@ class Run {
 describe('any interleaving of inputs, cancels, verdicts, restarts, crashes and lost appends', () => {
   it('keeps the log sound: gapless, one open turn, one result a call, each input consumed once', async () => {
     await fc.assert(
-      fc.asyncProperty(answers, fc.array(op, { minLength: 3, maxLength: 30 }), async (script, ops) => {
+      fc.asyncProperty(answers, latencies, ops, async (script, delays, program) => {
         // Some answer ends the turn, or every turn would run to the step limit.
-        const run = new Run([...script, []]);
+        const run = new Run([...script, []], delays);
         run.session = await run.loop.session('s');
         await run.loop.start();
         try {
-          for (const next of ops) await run.do(next);
+          for (const next of program) await run.do(next);
           expect(violations(await run.session.events(), { settled: false })).toEqual([]);
           await run.settle();
         } finally {
@@ -145,7 +157,7 @@ describe('any interleaving of inputs, cancels, verdicts, restarts, crashes and l
           attempts.set(key, attempt);
         }
       }),
-      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 60) },
+      { ...replay, numRuns: Number(process.env['PROPERTY_RUNS'] ?? 60) },
     );
   }, 120_000);
 });

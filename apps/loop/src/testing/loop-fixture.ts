@@ -5,7 +5,7 @@ import type { ModelPort } from '@longrein/model';
 import { InProcessTools } from '@longrein/tools';
 import { HeldLeases } from '../partition/held-leases.js';
 import { LoopEngine } from '../partition/loop-engine.js';
-import { type LoopOptions, loopSettings } from '../partition/loop-settings.js';
+import { type LoopOptions, type LoopPorts, loopSettings } from '../partition/loop-settings.js';
 import { SessionProbe } from './session-probe.js';
 
 /** A log that can be opened as any service, with a place for documents. */
@@ -38,7 +38,7 @@ export class LoopFixture {
   }
 
   /** Starts a loop, as a new replica with an empty memory would. */
-  async start(more: Partial<LoopOptions> = {}): Promise<LoopEngine> {
+  async start(more: Partial<LoopOptions> = {}, ports: Partial<LoopPorts> = {}): Promise<LoopEngine> {
     const { deployment, model, clock = systemClock, scrub, tools: _, ...options } = this.#options;
     const log = deployment.as('loop');
     const settings = loopSettings(
@@ -51,6 +51,7 @@ export class LoopFixture {
         scrubber: new Scrubber(scrub),
         clock,
         logger: silent,
+        ...ports,
       },
       { owner: `loop-${++this.#made}`, models: { main: 'test/model' }, scrub_rules: scrub ?? [], ...options, ...more },
     );
