@@ -32,7 +32,7 @@ describe('TcpProxy', () => {
     const nc = await through();
     nc.subscribe('echo', { callback: (_, message) => void message.respond(message.data) });
     const large = 'x'.repeat(900_000);
-    expect((await nc.request('echo', large)).string()).toBe(large);
+    expect((await nc.request('echo', large, { timeout: 20_000 })).string()).toBe(large);
     expect(proxy.connections).toBe(1);
   });
 
