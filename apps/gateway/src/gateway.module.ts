@@ -7,16 +7,21 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import type { SessionLog } from '@longrein/log';
+import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
+import { systemClock } from '@longrein/clock';
 import { LogClient } from '@longrein/log/client';
 import { LOGGER, type ServiceContext } from '@longrein/service';
+import type { FastifyInstance } from 'fastify';
 import { TokenBook } from './auth/token-book.js';
 import type { GatewayConfig } from './config.js';
+import { ErrorFilter } from './http/error-filter.js';
+import { readJsonStrictly } from './http/json-body.js';
 import { SessionsController } from './http/sessions.controller.js';
+import { SocketPathController } from './http/socket-path.controller.js';
 import { RegistryInputs } from './sessions/registry-inputs.js';
 import { SessionCommands } from './sessions/session-commands.js';
 import { SessionStates } from './sessions/session-states.js';
+import { GatedLog } from './socket/gated-log.js';
 import { ReplayGate } from './socket/replay-gate.js';
 import { SocketServer } from './socket/socket-server.js';
 import { Steering } from './socket/steering.js';
@@ -34,21 +39,24 @@ class Sockets implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     @Inject(CONTEXT) context: Context,
-    @Inject(LOG) log: SessionLog,
     @Inject(COMMANDS) commands: SessionCommands,
     @Inject(TOKENS) tokens: () => TokenBook,
     @Inject(LOGGER) logger: Context['logger'],
     @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
   ) {
-    const { socket: limits } = context.config;
+    const { socket: limits, partitions } = context.config;
     this.#steering = new Steering(context.nats);
     const gate = new ReplayGate(limits.concurrent_replays);
-    this.#sockets = new SocketServer({ log, commands, steering: this.#steering, gate, limits, logger }, tokens);
+    const replays = new GatedLog(context.nats, { service: 'gateway', partitions }, gate);
+    const shared = { replays, commands, steering: this.#steering, limits, clock: systemClock, logger };
+    this.#sockets = new SocketServer(shared, tokens);
   }
 
   onApplicationBootstrap(): void {
     this.#steering.start();
-    this.#sockets.attach(this.host.httpAdapter.getHttpServer() as Server);
+    const { httpAdapter } = this.host;
+    readJsonStrictly(httpAdapter.getInstance<FastifyInstance>());
+    this.#sockets.attach(httpAdapter.getHttpServer() as Server);
   }
 
   onModuleDestroy(): void {
@@ -67,13 +75,14 @@ export class GatewayModule {
     const book = new TokenBook(config.tokens);
     return {
       module: GatewayModule,
-      controllers: [SessionsController],
+      controllers: [SessionsController, SocketPathController],
       providers: [
         { provide: CONTEXT, useValue: context },
         { provide: LOG, useValue: log },
         { provide: STATES, useValue: states },
         { provide: COMMANDS, useValue: new SessionCommands(log, states, new RegistryInputs(nats)) },
         { provide: TOKENS, useValue: () => book },
+        { provide: APP_FILTER, useClass: ErrorFilter },
         Sockets,
       ],
     };

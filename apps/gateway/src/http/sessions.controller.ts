@@ -72,10 +72,7 @@ export class SessionsController {
   @HttpCode(202)
   async inject(@Param('id') id: string, @Body() body: unknown): Promise<object> {
     const request = parse(input, body);
-    return answer(async () => {
-      const { last_seq } = await this.log.read(id, { from_seq: 0, limit: 1 });
-      return this.commands.inject(id, request, last_seq);
-    });
+    return answer(async () => this.commands.inject(id, request, await this.commands.lastSeq(id)));
   }
 
   @Post(':id/cancel')
@@ -89,6 +86,7 @@ export class SessionsController {
 
 const STATUS: Readonly<Record<string, number>> = {
   unknown_session: 404,
+  bad_frame: 400,
   invalid_event: 400,
   too_large: 413,
   conflict: 409,

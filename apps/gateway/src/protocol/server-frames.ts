@@ -27,6 +27,9 @@ export const CLOSE_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   internal: 1011,
 };
 
+/** WebSocket close code after an `unavailable` that kept a session from being opened. */
+export const TRY_AGAIN_LATER = 1013;
+
 /** A refusal that a client is told about; the connection stays open unless the code has a close code. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';

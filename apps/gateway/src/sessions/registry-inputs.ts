@@ -13,7 +13,8 @@ export class RegistryInputs implements AgentInputs {
       await requestJson(this.nats, 'registry.inject', input, z.looseObject({}));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      throw new FrameError('unavailable', `the agent's registry did not take the input: ${error.message}`);
+      const code = error.code === 'bad_request' || error.code === 'too_large' ? 'bad_frame' : 'unavailable';
+      throw new FrameError(code, `the agent's registry did not take the input: ${error.message}`);
     }
   }
 }

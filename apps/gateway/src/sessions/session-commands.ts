@@ -1,13 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ModelRole } from '@longrein/events';
-import { type SessionLog, LogError, isLogError } from '@longrein/log';
+import { LOOKBACK, type SessionLog, LogError, isLogError } from '@longrein/log';
 import { isConfigured, openTurn } from '@longrein/session';
 import { FrameError } from '../protocol/server-frames.js';
 import type { AgentInputs } from './agent-inputs.js';
 import type { SessionStates } from './session-states.js';
-
-/** How far back a repeated input is recognised, in events before the session's end as the caller knows it. */
-const RETRY_WINDOW = 256;
 
 /** What clients do to sessions, whichever way they come. Rejects with `FrameError` or `LogError`. */
 export class SessionCommands {
@@ -22,8 +19,14 @@ export class SessionCommands {
     return this.log.create(sessionId);
   }
 
+  /** Seq of the session's last event. Rejects with `unknown_session`. */
+  async lastSeq(sessionId: string): Promise<number> {
+    return (await this.log.read(sessionId, { from_seq: 0, limit: 1 })).last_seq;
+  }
+
   /**
-   * Queues an input. It is durable when this resolves. The same `input_id` again is the same input.
+   * Queues an input. It is durable when this resolves. The same `input_id` again is the same input, for as far back
+   * as the log looks (4,096 events).
    *
    * @param knownSeq the session's end as the caller last saw it
    */
@@ -40,7 +43,8 @@ export class SessionCommands {
     const payload = { input_id, text, wake, origin: 'client' };
     await this.log.append(sessionId, {
       events: [{ type: 'input/queued', payload, event_id: `input:${digest(input_id)}` }],
-      since: Math.max(-1, knownSeq - RETRY_WINDOW),
+      // Only an id that the client made can be a repetition, from any of its connections.
+      since: input.input_id === undefined ? knownSeq : Math.max(-1, knownSeq - LOOKBACK),
     });
     return { input_id };
   }

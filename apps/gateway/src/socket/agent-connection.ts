@@ -1,25 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import type { SessionLog } from '@longrein/log';
+import type { Clock } from '@longrein/clock';
+import { type SessionLog, isLogError } from '@longrein/log';
 import type { Logger } from '@longrein/service';
 import type { WebSocket } from 'ws';
 import type { Access, Capability } from '../auth/token-book.js';
 import type { SocketLimits } from '../config.js';
 import { type ClientFrame, isBadFrame, parseClientFrame } from '../protocol/client-frames.js';
-import { CLOSE_CODES, FrameError, PROTOCOL } from '../protocol/server-frames.js';
+import { CLOSE_CODES, FrameError, PROTOCOL, TRY_AGAIN_LATER } from '../protocol/server-frames.js';
 import { type SessionCommands, asFrameError } from '../sessions/session-commands.js';
+import { Inbound } from './inbound.js';
+import { keepAlive } from './keep-alive.js';
 import { Outbound } from './outbound.js';
-import type { ReplayGate } from './replay-gate.js';
 import type { Steering } from './steering.js';
 import { runSubscription } from './subscription.js';
 
 /** What connections share. */
 export interface ConnectionDependencies {
-  readonly log: SessionLog;
+  /** The log that subscriptions read: its reads take slots of the replay gate. */
+  readonly replays: SessionLog;
   readonly commands: SessionCommands;
-  readonly steering: Steering;
-  readonly gate: ReplayGate;
+  readonly steering: Pick<Steering, 'take' | 'drop'>;
   readonly limits: SocketLimits;
-  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'error'>;
 }
 
 /** Capability each frame needs. */
@@ -37,51 +40,76 @@ const NEEDS: Readonly<Record<ClientFrame['type'], Capability>> = {
 export class AgentConnection {
   readonly #id = randomUUID();
   readonly #outbound: Outbound;
+  readonly #inbound: Inbound;
   readonly #ended = new AbortController();
   #subscription: AbortController | undefined;
-  /** Frames are handled one after another, in the order they came. */
-  #handled: Promise<void> = Promise.resolve();
   #knownSeq = -1;
 
   constructor(
     private readonly deps: ConnectionDependencies,
     private readonly socket: WebSocket,
-    private readonly agentId: string,
+    readonly agentId: string,
     private readonly access: Access,
   ) {
     this.#outbound = new Outbound(socket, deps.limits.outbound_bytes);
+    this.#inbound = new Inbound(socket);
   }
 
   /** Greets and serves the client until the connection ends. */
   start(): void {
-    const { socket } = this;
+    const { socket, deps } = this;
     // Frames that arrive before the session is open wait behind its opening.
-    this.#enqueue(() => this.#open());
-    socket.on('message', (data, isBinary) => this.#enqueue(() => this.#handle(data as Buffer, isBinary)));
+    this.#enqueue(0, () => this.#open());
+    socket.on('message', (data, isBinary) => {
+      const frame = data as Buffer;
+      this.#enqueue(frame.length, () => this.#handle(frame, isBinary));
+    });
     socket.on('error', () => socket.terminate());
     socket.on('close', () => this.#end());
-    this.#ping();
+    keepAlive(socket, deps.clock, deps.limits.ping_interval_ms, this.#ended.signal);
   }
 
-  #enqueue(task: () => Promise<void>): void {
-    this.#handled = this.#handled.then(async () => {
+  /** Ends the connection because its token is no longer good for it. */
+  revoke(): void {
+    void this.#fail(new FrameError('unauthorized', 'the token was revoked; connect with one that is in force'));
+  }
+
+  #enqueue(bytes: number, task: () => Promise<void>): void {
+    this.#inbound.push(bytes, async () => {
       if (this.#ended.signal.aborted) return;
       await task().catch((error: unknown) => this.#fail(error));
     });
   }
 
   async #open(): Promise<void> {
-    const { commands, log, steering } = this.deps;
+    const { commands, steering } = this.deps;
     const steers = this.access.capabilities.has('steer');
-    const { last_seq } = steers
-      ? await commands.open(this.agentId)
-      : await log.read(this.agentId, { from_seq: 0, limit: 1 });
-    this.#knownSeq = last_seq;
-    if (steers)
-      steering.take(this.agentId, this.#id, () =>
-        this.#fail(new FrameError('superseded', 'a newer connection steers this agent')),
-      );
-    this.#outbound.send({ type: 'hello', proto: PROTOCOL, session_id: this.agentId, last_seq });
+    try {
+      this.#knownSeq = steers ? (await commands.open(this.agentId)).last_seq : await commands.lastSeq(this.agentId);
+    } catch (error) {
+      await this.#refuse(error);
+      return;
+    }
+    if (this.#ended.signal.aborted) return;
+    if (steers) {
+      steering.take(this.agentId, this.#id, () => {
+        void this.#fail(new FrameError('superseded', 'a newer connection steers this agent'));
+      });
+    }
+    this.#outbound.send({ type: 'hello', proto: PROTOCOL, session_id: this.agentId, last_seq: this.#knownSeq });
+  }
+
+  /** Nothing can be served without an open session, so that here every error ends the connection. */
+  async #refuse(error: unknown): Promise<void> {
+    if (isLogError(error, 'unknown_session')) {
+      const message = `session ${this.agentId} does not exist; a token with the capability steer creates it`;
+      await this.#fail(new FrameError('unauthorized', message));
+      return;
+    }
+    await this.#fail(error);
+    if (this.#ended.signal.aborted) return;
+    this.#end();
+    this.socket.close(TRY_AGAIN_LATER, 'try again later');
   }
 
   async #handle(data: Buffer, isBinary: boolean): Promise<void> {
@@ -89,7 +117,8 @@ export class AgentConnection {
     if (isBadFrame(frame)) throw new FrameError('bad_frame', frame.problem);
     const capability = NEEDS[frame.type];
     if (!this.access.capabilities.has(capability)) {
-      this.#outbound.send({ type: 'error', code: 'unauthorized', message: `${frame.type} needs ${capability}` });
+      const message = `${frame.type} needs the capability ${capability}, which this token does not have`;
+      await this.#outbound.paced({ type: 'error', code: 'unauthorized', message });
       return;
     }
     await this.#act(frame);
@@ -122,43 +151,32 @@ export class AgentConnection {
     this.#subscription?.abort();
     const subscription = new AbortController();
     this.#subscription = subscription;
-    const { log, gate, limits } = this.deps;
+    const { replays: log, clock, limits } = this.deps;
     const onSeq = (seq: number): void => {
       this.#knownSeq = Math.max(this.#knownSeq, seq);
     };
-    const deps = { log, gate, outbound: this.#outbound, replayLimit: limits.replay_events, onSeq };
+    const deps = { log, clock, outbound: this.#outbound, replayLimit: limits.replay_events, onSeq };
     runSubscription(deps, this.agentId, fromSeq, subscription.signal).catch((error: unknown) => {
-      if (!subscription.signal.aborted) this.#fail(error);
+      if (!subscription.signal.aborted) void this.#fail(error);
     });
   }
 
-  #fail(error: unknown): void {
+  /** Tells the client, and ends the connection where the code says so. Resolves when a slow client has taken it. */
+  async #fail(error: unknown): Promise<void> {
     if (this.#ended.signal.aborted) return;
     const known = asFrameError(error);
     if (known.code === 'internal') {
       this.deps.logger.error({ err: error, agent: this.agentId }, 'a connection failed');
     }
-    this.#outbound.send({ type: 'error', code: known.code, message: known.message });
+    const frame = { type: 'error', code: known.code, message: known.message };
     const closeCode = CLOSE_CODES[known.code];
-    if (closeCode === undefined) return;
+    if (closeCode === undefined) {
+      await this.#outbound.paced(frame);
+      return;
+    }
+    this.#outbound.send(frame);
     this.#end();
     this.socket.close(closeCode, known.code);
-  }
-
-  #ping(): void {
-    let answered = true;
-    this.socket.on('pong', () => {
-      answered = true;
-    });
-    const timer = setInterval(() => {
-      if (!answered) {
-        this.socket.terminate();
-        return;
-      }
-      answered = false;
-      this.socket.ping();
-    }, this.deps.limits.ping_interval_ms);
-    this.#ended.signal.addEventListener('abort', () => clearInterval(timer));
   }
 
   #end(): void {

@@ -20,6 +20,8 @@ export class SocketServer {
     skipUTF8Validation: true,
     perMessageDeflate: false,
   });
+  /** Open connections and the header each presented. */
+  readonly #connections = new Map<AgentConnection, string | undefined>();
 
   constructor(
     private readonly deps: ConnectionDependencies,
@@ -31,6 +33,13 @@ export class SocketServer {
     http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
   }
 
+  /** Drops the connections whose token the tokens in force no longer allow. Call it when they have changed. */
+  recheck(): void {
+    for (const [connection, authorization] of [...this.#connections]) {
+      if (!this.tokens().access(authorization, connection.agentId)) connection.revoke();
+    }
+  }
+
   /** Closes every connection: clients reconnect, to another replica. */
   stop(): void {
     for (const client of this.#server.clients) client.close(1001, 'going away');
@@ -39,22 +48,35 @@ export class SocketServer {
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    const agentId = PATH.exec(pathname)?.[1];
+    // Not parsed as a URL: what clients send here need not be one.
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    const agentId = PATH.exec(path)?.[1];
     if (agentId === undefined) {
-      refuse(socket, 404, 'not_found', `no socket at ${pathname}; connect to /agents/{id}/ws`);
+      refuse(socket, 404, 'not_found', `no socket at ${path.slice(0, 200)}; connect to /agents/{id}/ws`);
       return;
     }
+    const { authorization } = request.headers;
     // Before the agent is looked up, and before its name is judged: a stranger learns nothing.
-    const access = this.tokens().access(request.headers.authorization, agentId);
+    const access = this.tokens().access(authorization, agentId);
     const isNameable: boolean = isValidId(agentId);
     if (access && !isNameable) {
-      refuse(socket, 400, 'bad_agent_id', `agent id ${agentId.slice(0, 130)} must be 1-128 of A-Z a-z 0-9 _ -`);
+      refuse(
+        socket,
+        400,
+        'invalid_id',
+        `agent id ${agentId.slice(0, 130)} must be 1-128 characters of A-Z a-z 0-9 _ -`,
+      );
       return;
     }
     this.#server.handleUpgrade(request, socket, head, (client: WebSocket) => {
-      if (access) new AgentConnection(this.deps, client, agentId, access).start();
-      else reject(client);
+      if (!access) {
+        reject(client);
+        return;
+      }
+      const connection = new AgentConnection(this.deps, client, agentId, access);
+      this.#connections.set(connection, authorization);
+      client.on('close', () => this.#connections.delete(connection));
+      connection.start();
     });
   }
 }

@@ -1,0 +1,110 @@
+import type { EventEnvelope } from '@longrein/events';
+import { gatewayConfig, startGateway } from '@longrein/gateway-app';
+import type { NewEvent, SessionLog } from '@longrein/log';
+import type { RunningService } from '@longrein/service';
+import { SocketClient } from '../../apps/gateway/src/socket-client.spec-kit.js';
+import { Deployment } from '../log/deployment.js';
+
+/** Tokens of the gateways under test. */
+export const TOKENS = {
+  all: 'token-of-everything',
+  team: 'token-of-the-team',
+  reader: 'token-of-a-reader',
+} as const;
+
+const RULES = [
+  { token: TOKENS.all },
+  { token: TOKENS.team, agents: ['team-*'] },
+  { token: TOKENS.reader, capabilities: ['read'] },
+];
+
+/** A NATS server, a log service and gateways, all real and in the test's process. */
+export class GatewayRig {
+  readonly #services: RunningService[] = [];
+  readonly #clients: SocketClient[] = [];
+  /** The log as the service that plays the loop's part. */
+  readonly worker: SessionLog;
+  readonly #seqs = new Map<string, number>();
+
+  private constructor(readonly deployment: Deployment) {
+    this.worker = deployment.as('worker');
+  }
+
+  static async start(): Promise<GatewayRig> {
+    const deployment = await Deployment.start({ partitions: 2 });
+    await deployment.replica();
+    return new GatewayRig(deployment);
+  }
+
+  /** Starts a gateway; `env` sets its limits. Resolves to its address. */
+  async gateway(env: Record<string, string> = {}): Promise<string> {
+    const config = gatewayConfig.parse({
+      NATS_URL: this.deployment.nats.url,
+      LONGREIN_PARTITIONS: String(this.deployment.partitions),
+      LONGREIN_TOKENS: JSON.stringify(RULES),
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      ...env,
+    });
+    const service = await startGateway(config);
+    this.#services.push(service);
+    return service.url!;
+  }
+
+  /** Opens a connection to an agent and takes its `hello`. */
+  async open(url: string, agent: string, token: string = TOKENS.all): Promise<SocketClient> {
+    const client = await SocketClient.open(url, agent, token);
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** Connects without waiting for anything. */
+  connect(url: string, path: string, token?: string): SocketClient {
+    const client = new SocketClient(url, path, token);
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** Appends as the worker; resolves to the seq of the last event. */
+  async append(session: string, events: readonly NewEvent[]): Promise<number> {
+    const since = this.#seqs.get(session) ?? -1;
+    const { seq } = await this.worker.append(session, { events, since });
+    this.#seqs.set(session, seq);
+    return seq;
+  }
+
+  /** Appends this many chunks of this size. */
+  async chunks(session: string, count: number, bytes = 16): Promise<number> {
+    let seq = -1;
+    for (let done = 0; done < count; done += 64) {
+      const events = Array.from({ length: Math.min(64, count - done) }, (_, i) => ({
+        type: 'assistant/chunk',
+        payload: { text: String(done + i).padEnd(bytes, '.') },
+      }));
+      seq = await this.append(session, events);
+    }
+    return seq;
+  }
+
+  /** The whole session, read from the log itself. */
+  async log(session: string): Promise<EventEnvelope[]> {
+    const events: EventEnvelope[] = [];
+    for (let next: number | null = 0; next !== null;) {
+      const page: Awaited<ReturnType<SessionLog['read']>> = await this.worker.read(session, { from_seq: next });
+      events.push(...page.events);
+      next = page.next_seq;
+    }
+    return events;
+  }
+
+  /** Ends the connections of a test. */
+  async disconnect(): Promise<void> {
+    for (const client of this.#clients.splice(0)) client.kill();
+  }
+
+  async stop(): Promise<void> {
+    await this.disconnect();
+    await Promise.all(this.#services.splice(0).map((service) => service.stop()));
+    await this.deployment.close();
+  }
+}
