@@ -22,16 +22,20 @@ export const NO_LINKS: EventLinks = {
   fact4096: undefined,
 };
 
-/** An event in its stream: where it is and what it links to. */
-export interface PlacedEvent {
+/** An event of a page: as much of its place as a page needs. */
+export interface PageEvent {
   readonly sequence: number;
   readonly seq: number;
+  readonly message: StoredMessage;
+}
+
+/** An event in its stream: where it is and what it links to. */
+export interface PlacedEvent extends PageEvent {
   readonly isFact: boolean;
   readonly type: string;
   /** Ordinal of this fact; on a chunk, of the fact before it. */
   readonly ordinal: number;
   readonly links: EventLinks;
-  readonly message: StoredMessage;
 }
 
 /** Links for the session's next event, after this one was placed. */
@@ -55,6 +59,17 @@ export function linkHeaders(links: EventLinks): string {
   if (links.fact256 !== undefined) lines += `${HEADER.fact256}: ${links.fact256}\r\n`;
   if (links.fact4096 !== undefined) lines += `${HEADER.fact4096}: ${links.fact4096}\r\n`;
   return lines;
+}
+
+/** An event whose headers are looked at only if somebody asks: parsing them costs more than the rest of a page. */
+export function unplaced(message: StoredMessage): PageEvent {
+  return {
+    sequence: message.sequence,
+    get seq() {
+      return Number(message.header(HEADER.seq) ?? 0);
+    },
+    message,
+  };
 }
 
 /** Reads an event's place from its headers. */

@@ -2,14 +2,14 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import { type StreamKind, sessionSubjects, streamName } from '@longrein/events';
 import { DEFAULT_PAGE, MAX_PAGE, MAX_PAGE_BYTES } from '../core/index.js';
 import { type ReadRequest, LogError } from '../port/index.js';
-import { type PlacedEvent, placeOf } from './event-links.js';
+import { type PageEvent, type PlacedEvent, unplaced } from './event-links.js';
 import { SessionWalk } from './session-walk.js';
 import type { StreamApi } from './stream-api.js';
 import { scan } from './stream-scan.js';
 
 /** A page of stored events, not parsed. */
 export interface RawPage {
-  readonly events: readonly PlacedEvent[];
+  readonly events: readonly PageEvent[];
   readonly next_seq: number | null;
   readonly last_seq: number;
 }
@@ -53,7 +53,7 @@ export class SessionReader {
     return finishPage(events, last_seq);
   }
 
-  async #all(walk: SessionWalk, partition: number, id: string, from: number, limit: number): Promise<PlacedEvent[]> {
+  async #all(walk: SessionWalk, partition: number, id: string, from: number, limit: number): Promise<PageEvent[]> {
     const { tip } = walk;
     const count = Math.min(limit, tip.seq - from + 1);
     if (count > WALK_LIMIT) {
@@ -72,7 +72,7 @@ export class SessionReader {
     return walk.range(from, end, false);
   }
 
-  async #facts(walk: SessionWalk, partition: number, id: string, from: number, limit: number): Promise<PlacedEvent[]> {
+  async #facts(walk: SessionWalk, partition: number, id: string, from: number, limit: number): Promise<PageEvent[]> {
     const [start, tip] = [await walk.factAtLeastSeq(from), await walk.lastFact()];
     if (!start || !tip) return [];
     const count = Math.min(limit, tip.ordinal - start.ordinal + 1);
@@ -84,20 +84,14 @@ export class SessionReader {
     return walk.range(from, end, true);
   }
 
-  async #scan(
-    partition: number,
-    subject: string,
-    from: number,
-    limit: number,
-    tip: PlacedEvent,
-  ): Promise<PlacedEvent[]> {
+  async #scan(partition: number, subject: string, from: number, limit: number, tip: PlacedEvent): Promise<PageEvent[]> {
     const stream = streamName(this.kind, partition);
     const messages = await scan(this.nc, this.api, { stream, subject, from, limit, max_bytes: MAX_PAGE_BYTES });
     // A consumer may run on a replica ahead of the read's beginning; the page ends where the read began.
-    return messages.filter((message) => message.sequence <= tip.sequence).map(placeOf);
+    return messages.filter((message) => message.sequence <= tip.sequence).map(unplaced);
   }
 
-  #remember(key: string, { seq, sequence }: PlacedEvent): void {
+  #remember(key: string, { seq, sequence }: PageEvent): void {
     this.#ends.delete(key);
     this.#ends.set(key, { seq, sequence });
     if (this.#ends.size > REMEMBERED) this.#ends.delete(this.#ends.keys().next().value!);
@@ -105,7 +99,7 @@ export class SessionReader {
 }
 
 /** Closes a page at the byte limit; a page always holds at least one event. */
-function finishPage(events: readonly PlacedEvent[], last_seq: number): RawPage {
+function finishPage(events: readonly PageEvent[], last_seq: number): RawPage {
   let bytes = 0;
   let kept = 0;
   while (kept < events.length && (kept === 0 || bytes + events[kept]!.message.data.length <= MAX_PAGE_BYTES)) {

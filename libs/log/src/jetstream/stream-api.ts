@@ -97,11 +97,11 @@ export class StreamApi {
 
 /** A message that the server delivered with its original headers. */
 export function fromDelivery(msg: Msg, sequence: number, subject: string): StoredMessage {
-  const { headers } = msg;
   return {
     sequence,
     subject,
-    header: (name) => (headers?.has(name) ? headers.get(name) : undefined),
+    // `msg.headers` parses all of them at the first use, and many messages are only passed on.
+    header: (name) => (msg.headers?.has(name) ? msg.headers.get(name) : undefined),
     data: msg.data,
   };
 }

@@ -61,7 +61,8 @@ function pull(nc: NatsConnection, consumer: string, batch: number, maxBytes: num
     }, QUIET_MS);
     const subscription = nc.subscribe(inbox, {
       callback: (_, msg) => {
-        if (msg.headers?.code) {
+        // The server's own words come to the inbox, events under their subjects.
+        if (msg.subject === inbox && msg.headers?.code) {
           finish();
           resolve(messages);
           return;
