@@ -2,7 +2,7 @@ import { type BaseEnvelope, type StreamKind, eventSubject } from '@longrein/even
 import { type PreparedEvent, SessionHead } from '../core/index.js';
 import { type EventLinks, type PlacedEvent, NO_LINKS, linkHeaders, linksAfter } from './event-links.js';
 import { HEADER } from './names.js';
-import type { Outgoing } from './pipeline.js';
+import type { Outgoing } from './stream-writer.js';
 
 /** A session's head with its place in the stream. */
 export class LiveHead extends SessionHead {

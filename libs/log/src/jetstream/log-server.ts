@@ -202,7 +202,7 @@ export class LogServer {
     for await (const status of this.nc.status()) {
       if (status.type !== 'reconnect') continue;
       for (const { owners } of this.#served.values()) {
-        for (const owner of owners) this.#track(owner.verify().catch(() => undefined));
+        for (const owner of owners) this.#track(owner.reconcile().catch(() => undefined));
       }
     }
   }

@@ -3,6 +3,9 @@ export const HEADER = {
   messageId: 'Nats-Msg-Id',
   expectedLastSequence: 'Nats-Expected-Last-Sequence',
   expectedLastMessageId: 'Nats-Expected-Last-Msg-Id',
+  batchId: 'Nats-Batch-Id',
+  batchSequence: 'Nats-Batch-Sequence',
+  batchCommit: 'Nats-Batch-Commit',
   seq: 'Lr-Seq',
   type: 'Lr-Type',
   /** Incarnation of the owner's term that wrote the event. */

@@ -74,11 +74,10 @@ export class PartitionOwner {
     const term = await openTerm(deps.nc, kind, partition);
     const scopes = await loadScopes(deps.api, kind, partition);
     const owner = new PartitionOwner(deps, kind, partition, term, scopes);
+    const stream = streamName(kind, partition);
     owner.#pipeline = new Pipeline(
       deps,
-      streamName(kind, partition),
-      term.incarnation,
-      term.epoch,
+      { stream, term: term.incarnation, last: term.epoch, mode: await deps.api.writeMode(stream) },
       { onEnd: deps.onEnd, onReset: () => owner.#heads.clear() },
       deps.pipeline,
     );
@@ -199,8 +198,8 @@ export class PartitionOwner {
   }
 
   /** Checks, e.g. after a reconnect, that the stream still ends where this owner believes. */
-  verify(): Promise<void> {
-    return this.#pipeline.verify();
+  reconcile(): Promise<void> {
+    return this.#pipeline.reconcile();
   }
 
   /** Ends the term without waiting. Appends whose outcome is unknown are answered `moved`. */

@@ -1,16 +1,8 @@
-import { type MsgHdrs, type NatsConnection, type Msg, type Subscription, createInbox } from '@nats-io/nats-core';
+import type { NatsConnection } from '@nats-io/nats-core';
 import { LogError } from '../port/index.js';
 import { HEADER } from './names.js';
 import { JetStreamError, type StreamApi } from './stream-api.js';
-
-/** A message to store. Its place in the stream is known when it is handed over. */
-export interface Outgoing {
-  readonly subject: string;
-  readonly messageId: string;
-  /** Further header lines, each ending in CRLF. */
-  readonly headers: string;
-  readonly body: string;
-}
+import { type Outgoing, type Placed, type WriteAnswer, type WriteMode, StreamWriter } from './stream-writer.js';
 
 /** Why a pipeline ended. */
 export type PipelineEnd =
@@ -31,79 +23,69 @@ export interface PipelineOptions {
   readonly ack_timeout_ms?: number;
 }
 
-interface Entry extends Outgoing {
-  readonly sequence: number;
+/** What a pipeline tells its owner. */
+export interface PipelineHandlers {
+  /** Once, when the partition is no longer ours to write. */
+  readonly onEnd: (end: PipelineEnd, error: LogError) => void;
+  /** When appends were refused but the pipeline goes on: what was decided on top of them is void. */
+  readonly onReset: (error: LogError) => void;
+}
+
+interface Entry extends Placed {
   sentAt: number;
-  acked: boolean;
   waiters: { resolve: () => void; reject: (error: LogError) => void }[];
 }
 
-type State = 'open' | 'recovering' | 'ended';
-
-const WRONG_LAST_SEQUENCE = new Set([10071, 10164]);
-/** Insufficient resources, and a stream's message, byte and account limits. */
-const STORAGE_FULL = new Set([10023, 10047, 10077, 10122]);
-const STORAGE_FULL_TEXT = /maximum (bytes|messages)|insufficient (storage )?resources|no space/i;
+/** Refusals in a row, of one and the same message, after which it is given up instead of sent again. */
+const MAX_REFUSALS = 20;
 
 /**
- * Stores messages at consecutive sequences of one stream. Every message carries the sequence it must follow, and every
- * message sent behind an unacknowledged one also the id of that one. So many can be on the wire at once without a gap
- * or a reorder: when one is refused, so is every one behind it. The sequence alone would not do: another owner's first
- * event can land exactly where a message was refused, and the messages behind that one would fit again. An answer that
- * leaves the outcome open (refused, late, duplicate, disconnected) stops the pipeline until the leader's stream has been
- * compared with what was sent.
+ * Stores messages at consecutive sequences of one stream, without a gap or a reorder. An answer that leaves the outcome
+ * open (refused, late, duplicate, disconnected) stops the pipeline until the leader's stream has been compared with
+ * what was sent: what is stored counts as acknowledged, what is not is sent again, and another owner's event in our
+ * place ends the pipeline.
  */
 export class Pipeline {
-  readonly #nc: NatsConnection;
   readonly #api: StreamApi;
+  readonly #nc: NatsConnection;
   readonly #stream: string;
   readonly #term: string;
   readonly #limits: Required<PipelineOptions>;
-  readonly #inbox: string;
-  readonly #acks: Subscription;
+  readonly #writer: StreamWriter;
+  readonly #handlers: PipelineHandlers;
   readonly #watchdog: NodeJS.Timeout;
-  readonly #onEnd: (end: PipelineEnd, error: LogError) => void;
-  readonly #onReset: (error: LogError) => void;
 
-  #state: State = 'open';
+  #recovery: Promise<void> | undefined;
   #end: LogError | undefined;
-  /** Entries from the first one not known to be stored. `#sent` of them are on the wire. */
+  /** Messages not known to be stored, in order. The first `#sent` of them are on the wire. */
   #entries: Entry[] = [];
   #sent = 0;
   #sentBytes = 0;
   /** Counts recoveries: refusals of messages sent before the last one say nothing about those sent since. */
   #round = 0;
   #acknowledged: number;
-  #fullAt: number | undefined;
+  #refusal: { sequence: number; count: number; answer: WriteAnswer & { kind: 'open' } } | undefined;
 
-  /**
-   * @param last sequence of the event that opened the partition; everything follows it
-   * @param onEnd told once when the partition is no longer ours to write
-   * @param onReset told when appends were refused but the pipeline goes on: what was decided on top of them is void
-   */
+  /** @param last sequence of the event that opened the partition; everything follows it */
   constructor(
     deps: { nc: NatsConnection; api: StreamApi },
-    stream: string,
-    term: string,
-    last: number,
-    handlers: { onEnd: (end: PipelineEnd, error: LogError) => void; onReset: (error: LogError) => void },
+    target: { stream: string; term: string; last: number; mode: WriteMode },
+    handlers: PipelineHandlers,
     options: PipelineOptions = {},
   ) {
     this.#nc = deps.nc;
     this.#api = deps.api;
-    this.#stream = stream;
-    this.#term = term;
-    this.#acknowledged = last;
-    this.#onEnd = handlers.onEnd;
-    this.#onReset = handlers.onReset;
+    this.#stream = target.stream;
+    this.#term = target.term;
+    this.#acknowledged = target.last;
+    this.#handlers = handlers;
     this.#limits = {
       window: options.window ?? 1024,
       window_bytes: options.window_bytes ?? 8 * 1024 * 1024,
       queue: options.queue ?? 8192,
       ack_timeout_ms: options.ack_timeout_ms ?? 2_000,
     };
-    this.#inbox = createInbox();
-    this.#acks = this.#nc.subscribe(`${this.#inbox}.*.*`, { callback: (_, msg) => this.#onAck(msg) });
+    this.#writer = new StreamWriter(deps.nc, target.mode, (...answer) => this.#onAnswer(...answer));
     this.#watchdog = setInterval(() => this.#checkLateness(), Math.max(50, this.#limits.ack_timeout_ms / 4));
     this.#watchdog.unref();
   }
@@ -126,7 +108,7 @@ export class Pipeline {
     }
     let sequence = this.next;
     for (const message of messages) {
-      this.#entries.push({ ...message, sequence: sequence++, sentAt: 0, acked: false, waiters: [] });
+      this.#entries.push({ ...message, sequence: sequence++, sentAt: 0, waiters: [] });
     }
     this.#pump();
   }
@@ -140,10 +122,15 @@ export class Pipeline {
     return new Promise((resolve, reject) => entry.waiters.push({ resolve, reject }));
   }
 
-  /** Compares the leader's stream with what is believed stored, e.g. after a reconnect. Resolves once that is known. */
+  /** Proves that the partition is still ours: what is under way gets stored, or the leader's stream ends with us. */
   async verify(): Promise<void> {
-    if (this.#end) throw this.#end;
-    await this.#recover();
+    if (this.#entries.length > 0) await this.settled(this.next - 1);
+    else await this.reconcile();
+  }
+
+  /** Compares the leader's stream with what is believed stored, e.g. after a reconnect. Rejects when ended. */
+  async reconcile(): Promise<void> {
+    if (!this.#end) await this.#recover();
     if (this.#end) throw this.#end;
   }
 
@@ -153,66 +140,51 @@ export class Pipeline {
   }
 
   #pump(): void {
-    if (this.#state !== 'open') return;
+    if (this.#recovery || this.#end) return;
     const now = performance.now();
-    while (
-      this.#sent < this.#entries.length &&
-      this.#sent < this.#limits.window &&
-      this.#sentBytes < this.#limits.window_bytes
-    ) {
-      const entry = this.#entries[this.#sent++]!;
-      this.#sentBytes += entry.body.length;
+    const ready: Entry[] = [];
+    for (let i = this.#sent, bytes = this.#sentBytes; i < this.#entries.length && i < this.#limits.window; i++) {
+      if (bytes >= this.#limits.window_bytes) break;
+      const entry = this.#entries[i]!;
       entry.sentAt = now;
-      this.#publish(entry, this.#sent > 1 ? this.#entries[this.#sent - 2] : undefined);
+      bytes += entry.body.length;
+      ready.push(entry);
     }
-  }
-
-  /**
-   * The first message of the window follows an event that is known to be ours, so its sequence says everything. It must
-   * not name that event's id: a restarted server remembers the last id only as long as its window of duplicates.
-   */
-  #publish(entry: Entry, behind: Entry | undefined): void {
-    const block =
-      `NATS/1.0\r\n${HEADER.expectedLastSequence}: ${entry.sequence - 1}\r\n` +
-      (behind ? `${HEADER.expectedLastMessageId}: ${behind.messageId}\r\n` : '') +
-      `${HEADER.messageId}: ${entry.messageId}\r\n${entry.headers}\r\n`;
+    if (ready.length === 0) return;
     try {
-      this.#nc.publish(entry.subject, entry.body, {
-        // Made as bytes by hand: the library's header object costs more than the rest of a publish.
-        headers: { encode: () => Buffer.from(block, 'latin1') } as unknown as MsgHdrs,
-        reply: `${this.#inbox}.${this.#round}.${entry.sequence}`,
-      });
+      const sent = this.#writer.send(ready, this.#entries[this.#sent - 1], this.#round);
+      for (let i = 0; i < sent; i++) this.#sentBytes += ready[i]!.body.length;
+      this.#sent += sent;
     } catch {
-      // Closed or draining connection: the outcome is the same as that of a lost message.
+      // Closed or draining connection: the outcome is the same as that of lost messages.
       void this.#recover();
     }
   }
 
-  #onAck(msg: Msg): void {
-    if (this.#state === 'ended') return;
-    const [round, sequence] = msg.subject
-      .slice(this.#inbox.length + 1)
-      .split('.')
-      .map(Number) as [number, number];
-    const entry = this.#entries[sequence - this.#acknowledged - 1];
-    if (!entry) return;
-    const answer = parseAck(msg);
-    if ('seq' in answer && answer.seq === sequence) {
-      entry.acked = true;
-      this.#advance();
+  #onAnswer(round: number, sequence: number, answer: WriteAnswer): void {
+    // Stored means at exactly this sequence, behind exactly the message it had to follow: so is everything before it.
+    if (answer.kind === 'stored') {
+      this.#acknowledge(sequence);
       return;
     }
-    if (round !== this.#round) return;
-    if ('error' in answer && isStorageFull(answer.error)) this.#fullAt = Math.min(this.#fullAt ?? sequence, sequence);
+    if (round !== this.#round || this.#end || sequence <= this.#acknowledged) return;
+    if (!this.#refusal || this.#refusal.sequence !== this.#acknowledged + 1) {
+      this.#refusal = { sequence: this.#acknowledged + 1, count: 0, answer };
+    }
+    if (!this.#recovery) {
+      this.#refusal.count++;
+      this.#refusal.answer = answer;
+    } else if (answer.full) {
+      this.#refusal.answer = answer;
+    }
     void this.#recover();
   }
 
-  #advance(): void {
-    let count = 0;
-    while (count < this.#entries.length && this.#entries[count]!.acked) count++;
-    if (count === 0) return;
+  #acknowledge(sequence: number): void {
+    const count = sequence - this.#acknowledged;
+    if (count <= 0 || this.#end) return;
     const stored = this.#entries.splice(0, count);
-    this.#acknowledged += count;
+    this.#acknowledged = sequence;
     this.#sent = Math.max(0, this.#sent - count);
     for (const entry of stored) {
       this.#sentBytes = Math.max(0, this.#sentBytes - entry.body.length);
@@ -222,29 +194,31 @@ export class Pipeline {
   }
 
   #checkLateness(): void {
-    const oldest = this.#sent > 0 ? this.#entries.find((entry) => !entry.acked) : undefined;
-    if (this.#state !== 'open' || !oldest || oldest.sentAt === 0) return;
+    const oldest = this.#sent > 0 ? this.#entries[0] : undefined;
+    if (!oldest || this.#recovery) return;
     if (performance.now() - oldest.sentAt > this.#limits.ack_timeout_ms) void this.#recover();
   }
-
-  #recovery: Promise<void> | undefined;
 
   #recover(): Promise<void> {
     if (this.#end) return Promise.resolve();
     this.#recovery ??= this.#compare().finally(() => {
       this.#recovery = undefined;
+      this.#round++;
+      this.#sent = 0;
+      this.#sentBytes = 0;
+      this.#pump();
     });
     return this.#recovery;
   }
 
   /** Stop sending, let answers on their way arrive, read the leader's tail, and go on from what it says. */
   async #compare(): Promise<void> {
-    this.#state = 'recovering';
+    // The comparison is right without those answers, only slower.
+    if (this.#sent > 0) await this.#nc.flush().catch(() => undefined);
     for (let attempt = 0; !this.#end; attempt++) {
-      await this.#drain(attempt);
-      if (this.#end) return;
       try {
-        if (await this.#compareOnce()) return;
+        await this.#compareOnce();
+        return;
       } catch (error) {
         if (!(error instanceof LogError || error instanceof JetStreamError)) throw error;
       }
@@ -252,93 +226,73 @@ export class Pipeline {
     }
   }
 
-  /** Whether the pipeline is open again or has ended. */
-  async #compareOnce(): Promise<boolean> {
+  async #compareOnce(): Promise<void> {
+    // Acknowledgements that arrive while the leader answers may already be ahead of its answer.
+    const known = this.#acknowledged;
     const { lastSequence } = await this.#api.state(this.#stream);
-    if (this.#end) return true;
-    if (lastSequence < this.#acknowledged) {
+    if (this.#end) return;
+    if (lastSequence < known) {
       const message =
-        `${this.#stream} ends at ${lastSequence}, below the acknowledged ${this.#acknowledged}: its store lost data ` +
-        `or was restored from an older copy. The partition is halted; restart the log service to go on from there`;
+        `${this.#stream} ends at ${lastSequence}, below the acknowledged ${known}: its store lost data or was ` +
+        `restored from an older copy. The partition is halted; restart the log service to go on from there`;
       this.#finish('lost_data', new LogError('unavailable', message));
-      return true;
+      return;
     }
-    const last = await this.#api.get(this.#stream, { seq: this.#acknowledged });
-    if (this.#end) return true;
-    if (last && last.header(HEADER.term) !== this.#term) return this.#fenced(last.sequence);
-
-    while (this.#entries.length > 0 && this.#acknowledged < lastSequence) {
-      const entry = this.#entries[0]!;
-      const found = entry.acked ? undefined : await this.#api.get(this.#stream, { seq: entry.sequence });
-      if (this.#end) return true;
+    const last = await this.#api.get(this.#stream, { seq: known });
+    if (this.#end) return;
+    if (last && last.header(HEADER.term) !== this.#term) return this.#fenced(known);
+    while (this.#acknowledged < lastSequence) {
+      const entry = this.#entries[0];
+      if (!entry) return this.#fenced(lastSequence);
+      const found = await this.#api.get(this.#stream, { seq: entry.sequence });
+      if (this.#end) return;
       if (entry !== this.#entries[0]) continue;
-      if (!entry.acked) {
-        if (!found || found.header(HEADER.messageId) !== entry.messageId || found.header(HEADER.term) !== this.#term) {
-          return this.#fenced(entry.sequence);
-        }
+      if (found?.header(HEADER.messageId) !== entry.messageId || found.header(HEADER.term) !== this.#term) {
+        return this.#fenced(entry.sequence);
       }
-      entry.acked = true;
-      this.#advance();
+      this.#acknowledge(entry.sequence);
     }
-    if (this.#acknowledged < lastSequence) return this.#fenced(lastSequence);
-    if (this.#fullAt !== undefined) {
-      this.#fullAt = undefined;
-      this.#giveUpRest();
-    }
-    this.#sent = 0;
-    this.#sentBytes = 0;
-    this.#round++;
-    this.#state = 'open';
-    this.#pump();
-    return true;
+    this.#weighRefusal();
   }
 
-  #giveUpRest(): void {
-    const error = new LogError('storage_full', `${this.#stream} is full: raise its limits or archive sessions`);
+  /** A message that the stream keeps refusing, though it would fit, must not hold up everything behind it. */
+  #weighRefusal(): void {
+    const refusal = this.#refusal;
+    if (!refusal) return;
+    if (refusal.sequence !== this.#acknowledged + 1) {
+      this.#refusal = undefined;
+      return;
+    }
+    const { answer, count } = refusal;
+    if (answer.full) {
+      this.#giveUp(new LogError('storage_full', `${this.#stream} is full: raise its limits or archive sessions`));
+    } else if (count >= MAX_REFUSALS) {
+      this.#giveUp(new LogError('unavailable', `${this.#stream} keeps refusing: ${answer.description}`));
+    }
+  }
+
+  #giveUp(error: LogError): void {
+    this.#refusal = undefined;
     const rest = this.#entries;
     this.#entries = [];
-    this.#onReset(error);
+    this.#handlers.onReset(error);
     for (const entry of rest) for (const { reject } of entry.waiters) reject(error);
   }
 
-  #fenced(sequence: number): true {
+  #fenced(sequence: number): void {
     this.#finish('fenced', new LogError('moved', `${this.#stream}: another owner wrote sequence ${sequence}`));
-    return true;
   }
 
   #finish(end: PipelineEnd, error: LogError): void {
     if (this.#end) return;
     this.#end = error;
-    this.#state = 'ended';
     clearInterval(this.#watchdog);
-    this.#acks.unsubscribe();
+    this.#writer.stop();
     const rest = this.#entries;
     this.#entries = [];
     for (const entry of rest) for (const { reject } of entry.waiters) reject(error);
-    this.#onEnd(end, error);
+    this.#handlers.onEnd(end, error);
   }
-
-  /** Gives answers on their way a moment to arrive; the comparison is right without them, only slower. */
-  async #drain(attempt: number): Promise<void> {
-    if (attempt > 0 || this.#sent === 0) return;
-    await this.#nc.flush().catch(() => undefined);
-  }
-}
-
-function parseAck(msg: Msg): { seq: number } | { error: { err_code: number; description: string } } {
-  try {
-    const ack = msg.json<{ seq?: number; duplicate?: boolean; error?: { err_code?: number; description?: string } }>();
-    if (ack.error) return { error: { err_code: ack.error.err_code ?? 0, description: ack.error.description ?? '' } };
-    if (typeof ack.seq === 'number' && !ack.duplicate) return { seq: ack.seq };
-    return { error: { err_code: 10071, description: 'duplicate' } };
-  } catch {
-    return { error: { err_code: 0, description: 'no answer from JetStream' } };
-  }
-}
-
-function isStorageFull(error: { err_code: number; description: string }): boolean {
-  if (WRONG_LAST_SEQUENCE.has(error.err_code)) return false;
-  return STORAGE_FULL.has(error.err_code) || STORAGE_FULL_TEXT.test(error.description);
 }
 
 function pause(milliseconds: number): Promise<void> {

@@ -43,9 +43,10 @@ export async function provision(nc: NatsConnection, options: ProvisionOptions): 
   }
   await recordPartitions(nc, partitions, replicas);
   const api = new StreamApi(nc, { timeout_ms: 20_000 });
+  const atomic = knowsAtomicBatches(nc.info?.version);
   for (const kind of KINDS) {
     for (let partition = 0; partition < partitions; partition++) {
-      await createStream(api, kind, partition, replicas, max_bytes);
+      await createStream(api, kind, partition, { replicas, max_bytes, atomic });
     }
   }
 }
@@ -66,8 +67,7 @@ async function createStream(
   api: StreamApi,
   kind: StreamKind,
   partition: number,
-  replicas: number,
-  maxBytes: number,
+  options: { replicas: number; max_bytes: number; atomic: boolean },
 ): Promise<void> {
   const name = streamName(kind, partition);
   const subjects = partitionSubjects(kind, partition);
@@ -78,8 +78,8 @@ async function createStream(
       storage: 'file',
       retention: 'limits',
       discard: 'new',
-      num_replicas: replicas,
-      max_bytes: maxBytes,
+      num_replicas: options.replicas,
+      max_bytes: options.max_bytes,
       max_msgs: -1,
       max_age: 0,
       max_consumers: -1,
@@ -89,10 +89,17 @@ async function createStream(
       deny_purge: false,
       allow_direct: true,
       allow_rollup_hdrs: false,
+      ...(options.atomic ? { allow_atomic: true } : {}),
       republish: { src: subjects, dest: `${LIVE_PREFIX}.${subjects}` },
     });
   } catch (error) {
     // Already there, made by an earlier start or another replica, perhaps with an operator's limits: theirs stand.
     if (!(error instanceof JetStreamError && error.errorCode === STREAM_EXISTS)) throw error;
   }
+}
+
+/** Servers from 2.12 on store a batch whole or not at all. */
+function knowsAtomicBatches(version = ''): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 2 || (major === 2 && minor >= 12);
 }

@@ -1,5 +1,6 @@
 import type { Msg, NatsConnection } from '@nats-io/nats-core';
 import { LogError } from '../port/index.js';
+import type { WriteMode } from './stream-writer.js';
 
 /** A message as a stream holds it. */
 export interface StoredMessage {
@@ -58,6 +59,15 @@ export class StreamApi {
   async state(stream: string): Promise<StreamState> {
     const info = await this.request<{ state: { first_seq: number; last_seq: number } }>(`STREAM.INFO.${stream}`);
     return { firstSequence: info.state.first_seq, lastSequence: info.state.last_seq };
+  }
+
+  /** How an owner must write to this stream to be fenced off safely. */
+  async writeMode(stream: string): Promise<WriteMode> {
+    const { config } = await this.request<{ config: { num_replicas?: number; allow_atomic?: boolean } }>(
+      `STREAM.INFO.${stream}`,
+    );
+    if ((config.num_replicas ?? 1) <= 1) return 'chained';
+    return config.allow_atomic ? 'atomic' : 'single';
   }
 
   /** One message, from the stream's leader: by sequence, or the last one of a subject, wildcards allowed. */
