@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ModelError } from '@longrein/model';
-import { InProcessTools } from '@longrein/tools';
+import { InProcessTools } from '@longrein/tools/memory';
 import type { LoopFixture } from '../testing/loop-fixture.js';
 import { memoryFixture } from '../testing/memory-deployment.js';
 import { ScriptedModel } from '../testing/scripted-model.js';

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '@longrein/clock';
 import type { ServiceName } from '@longrein/events';
 import { type DocumentStore, type ScrubRule, Scrubber, type SessionLog } from '@longrein/log';
 import type { ModelPort } from '@longrein/model';
-import { InProcessTools } from '@longrein/tools';
+import { InProcessTools } from '@longrein/tools/memory';
 import { HeldLeases } from '../partition/held-leases.js';
 import { LoopEngine } from '../partition/loop-engine.js';
 import { type LoopOptions, type LoopPorts, loopSettings } from '../partition/loop-settings.js';

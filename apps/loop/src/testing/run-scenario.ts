@@ -1,5 +1,5 @@
 import { ModelError } from '@longrein/model';
-import { InProcessTools } from '@longrein/tools';
+import { InProcessTools } from '@longrein/tools/memory';
 import { type Deployment, LoopFixture } from './loop-fixture.js';
 import { type NormalEvent, normalise } from './normalise.js';
 import type { ClientStep, ModelLine, Scenario, ToolLine } from './scenario.js';

@@ -1,4 +1,4 @@
-import { InProcessTools } from '@longrein/tools';
+import { InProcessTools } from '@longrein/tools/memory';
 
 /** Traits of a scripted tool that tests care about. */
 interface Traits {

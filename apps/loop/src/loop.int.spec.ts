@@ -1,0 +1,109 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type DocumentStore, Scrubber } from '@longrein/log';
+import { KvDocumentStore, LogClient } from '@longrein/log/client';
+import { KvPartitionLeases, LogServer, provision } from '@longrein/log/jetstream';
+import type { RunningService } from '@longrein/service';
+import { ModelServer, calling, saying, withNats } from '@longrein/testing';
+import { serveTool, type ServedTool } from '@longrein/tools/kit';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { z } from 'zod';
+import { loopConfig, startLoop } from './index.js';
+import { violations } from './testing/invariants.js';
+import { SessionProbe } from './testing/session-probe.js';
+
+const partitions = 4;
+const server = withNats();
+const running: RunningService[] = [];
+const clients = new Map<string, LogClient>();
+let nats: NatsConnection;
+let log: LogServer;
+let model: ModelServer;
+let documents: DocumentStore;
+let tool: ServedTool | undefined;
+
+beforeAll(async () => {
+  nats = await server.connect();
+  await provision(nats, { partitions });
+  const leases = new KvPartitionLeases(nats, { scope: 'log', replica: 'one', partitions });
+  log = new LogServer(nats, { partitions, scrubber: new Scrubber([]), leases });
+  await log.start();
+  documents = await KvDocumentStore.open(nats);
+  model = await ModelServer.start();
+});
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((service) => service.stop()));
+  await tool?.stop();
+  tool = undefined;
+  expect(model.rejections).toEqual([]);
+});
+
+afterAll(async () => {
+  for (const client of clients.values()) client.close();
+  await log.stop();
+  await model.stop();
+});
+
+async function loop(instance: string): Promise<RunningService> {
+  const { http: _, ...config } = loopConfig.parse({
+    NATS_URL: server.url,
+    LONGREIN_PARTITIONS: String(partitions),
+    LONGREIN_INSTANCE: instance,
+    LONGREIN_MODEL: 'openai/scripted',
+    LONGREIN_LEASE_TTL_MS: '1000',
+    OPENAI_BASE_URL: model.openAiUrl,
+    LOG_LEVEL: 'silent',
+  });
+  const service = await startLoop(config);
+  running.push(service);
+  return service;
+}
+
+async function session(id: string): Promise<SessionProbe> {
+  const as = (service: ConstructorParameters<typeof LogClient>[1]['service']): LogClient => {
+    const client = clients.get(service) ?? new LogClient(nats, { service, partitions });
+    clients.set(service, client);
+    return client;
+  };
+  await as('gateway').create(id);
+  return new SessionProbe(id, { as, documents });
+}
+
+describe('the loop as a service', () => {
+  it('streams an answer and calls a tool over NATS, with a model over HTTP', async () => {
+    tool = await serveTool({
+      nats,
+      name: 'add',
+      description: 'Adds.',
+      input_schema: z.object({ a: z.number(), b: z.number() }),
+      handler: ({ a, b }) => a + b,
+    });
+    await loop('one');
+    model.enqueue(calling('add', { a: 1, b: 2 }), saying('It is three.'));
+    const probe = await session('sum');
+    await probe.inject('1 + 2?');
+    await probe.until('turn/end');
+    expect(await probe.payloads('turn/end')).toMatchObject([{ status: 'completed' }]);
+    expect(await probe.payloads('tool/result')).toMatchObject([{ content: 3, error: null }]);
+    expect((await probe.payloads('assistant/chunk')).map(({ text }) => text).join('')).toBe('It is three.');
+    expect((await probe.payloads<{ usage?: object }>('step/end')).every(({ usage }) => usage)).toBe(true);
+    expect(violations(await probe.events(), { settled: true })).toEqual([]);
+  });
+
+  it('hands its turns over when it stops, and another replica goes on', async () => {
+    const first = await loop('first');
+    model.enqueue({ steps: [{ text: 'one ' }, { wait: 'held' }, { tool_call: { name: 'gone', args: {} } }] });
+    model.enqueue(saying('done'));
+    const probe = await session('moving');
+    await probe.inject('go');
+    await probe.until('assistant/chunk');
+    await loop('second');
+    const stopping = first.stop();
+    model.gates.release('held');
+    await stopping;
+    await probe.until('turn/end');
+    expect(await probe.payloads('turn/resumed')).toMatchObject([{ cause: 'handover' }]);
+    expect(await probe.payloads('turn/start')).toHaveLength(1);
+    expect(violations(await probe.events(), { settled: true })).toEqual([]);
+  });
+});
