@@ -192,7 +192,8 @@ async function windowPassed(operator: Awaited<ReturnType<Deployment['nats']['con
 class Consuming {
   checkpoint: Checkpoint | undefined;
   readonly ended: Promise<void>;
-  readonly #waiting = new Set<(event: EventEnvelope) => void>();
+  readonly #seen: EventEnvelope[] = [];
+  #look: () => void = () => undefined;
 
   constructor(log: SessionLog, after?: Checkpoint) {
     this.ended = this.#run(log, after);
@@ -202,12 +203,10 @@ class Consuming {
   /** Resolves when such an event has been delivered. */
   until(matches: (event: EventEnvelope) => boolean): Promise<void> {
     return new Promise((resolve) => {
-      const see = (event: EventEnvelope): void => {
-        if (!matches(event)) return;
-        this.#waiting.delete(see);
-        resolve();
+      this.#look = () => {
+        if (this.#seen.some(matches)) resolve();
       };
-      this.#waiting.add(see);
+      this.#look();
     });
   }
 
@@ -215,7 +214,8 @@ class Consuming {
     for await (const delivery of log.consume({ partition: 0, select: 'facts', ...(after ? { after } : {}) })) {
       if (delivery.kind !== 'event') continue;
       this.checkpoint = delivery.checkpoint;
-      for (const see of [...this.#waiting]) see(delivery.event);
+      this.#seen.push(delivery.event);
+      this.#look();
     }
   }
 }

@@ -27,6 +27,7 @@ describe('assertStorable (LOG-11)', () => {
   it('takes what survives a JSON round trip', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        fc.pre(!JSON.stringify(value).includes('"__proto__"'));
         const stored: unknown = JSON.parse(JSON.stringify(value));
         expect(() => assertStorable(stored)).not.toThrow();
       }),
