@@ -76,8 +76,9 @@ export class GatewayRig {
   /** Appends this many chunks of this size. */
   async chunks(session: string, count: number, bytes = 16): Promise<number> {
     let seq = -1;
-    for (let done = 0; done < count; done += 64) {
-      const events = Array.from({ length: Math.min(64, count - done) }, (_, i) => ({
+    const batch = Math.max(1, Math.min(64, Math.floor(400_000 / bytes)));
+    for (let done = 0; done < count; done += batch) {
+      const events = Array.from({ length: Math.min(batch, count - done) }, (_, i) => ({
         type: 'assistant/chunk',
         payload: { text: String(done + i).padEnd(bytes, '.') },
       }));

@@ -187,11 +187,11 @@ describe('bad frames', () => {
     const agent = fresh();
     const flood = await rig.open(url, agent);
     flood.socket.pause();
-    for (let i = 0; i < 20_000; i++) flood.send('nonsense');
+    for (let i = 0; i < 2_000; i++) flood.send('nonsense');
     const calm = await rig.open(url, fresh());
     expect(await calm.settled()).toEqual([]);
     flood.socket.resume();
-    expect(await flood.settled()).toHaveLength(20_000);
+    expect(await flood.settled()).toHaveLength(2_000);
   });
 
   it('ends only the connection whose frame is beyond all bounds', async () => {

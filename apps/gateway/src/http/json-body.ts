@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { refuse } from './bearer.guard.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -13,14 +14,8 @@ export function readJsonStrictly(server: FastifyInstance): void {
       const text = utf8.decode(body as Buffer);
       done(null, text === '' ? undefined : JSON.parse(text));
     } catch (error) {
-      done(
-        Object.assign(new Error(error instanceof SyntaxError ? `the body is not JSON: ${error.message}` : NOT_UTF8), {
-          statusCode: 400,
-          code: 'FST_ERR_CTP_INVALID_JSON_BODY',
-        }),
-      );
+      const problem = error instanceof SyntaxError ? `not JSON: ${error.message}` : 'not valid UTF-8';
+      done(refuse(400, 'bad_request', `the body is ${problem}`));
     }
   });
 }
-
-const NOT_UTF8 = 'the body is not valid UTF-8';

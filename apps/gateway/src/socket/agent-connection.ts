@@ -75,7 +75,7 @@ export class AgentConnection {
   }
 
   #enqueue(bytes: number, task: () => Promise<void>): void {
-    this.#inbound.push(bytes, async () => {
+    void this.#inbound.push(bytes, async () => {
       if (this.#ended.signal.aborted) return;
       await task().catch((error: unknown) => this.#fail(error));
     });

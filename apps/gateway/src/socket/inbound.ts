@@ -10,21 +10,20 @@ export class Inbound {
   #frames = 0;
   #bytes = 0;
 
-  constructor(private readonly socket: WebSocket) {}
+  constructor(private readonly socket: Pick<WebSocket, 'isPaused' | 'pause' | 'resume'>) {}
 
-  /** Queues work for a frame of this size. The work must not reject. */
-  push(bytes: number, work: () => Promise<void>): void {
+  /** Queues work for a frame of this size; resolves when it is done. The work must not reject. */
+  push(bytes: number, work: () => Promise<void>): Promise<void> {
     this.#frames++;
     this.#bytes += bytes;
-    if (!this.#hasRoom() && !this.socket.isPaused) this.socket.pause();
+    const isFull = this.#frames >= WAITING_FRAMES || this.#bytes >= WAITING_BYTES;
+    if (isFull && !this.socket.isPaused) this.socket.pause();
     this.#last = this.#last.then(work).finally(() => {
       this.#frames--;
       this.#bytes -= bytes;
-      if (this.socket.isPaused && this.#hasRoom()) this.socket.resume();
+      const isLow = this.#frames <= WAITING_FRAMES / 4 && this.#bytes <= WAITING_BYTES / 4;
+      if (isLow && this.socket.isPaused) this.socket.resume();
     });
-  }
-
-  #hasRoom(): boolean {
-    return this.#frames < WAITING_FRAMES && this.#bytes < WAITING_BYTES;
+    return this.#last;
   }
 }

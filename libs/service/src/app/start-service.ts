@@ -126,7 +126,9 @@ async function open(
 ): Promise<{ app: INestApplicationContext; url?: string }> {
   const options = { logger: new NestLogger(logger), abortOnError: false };
   if (!http) return { app: await NestFactory.createApplicationContext(module, options) };
-  const adapter = new FastifyAdapter({ bodyLimit: BODY_LIMIT, forceCloseConnections: true });
+  // Ids have up to 128 characters, more when encoded; the default of 100 would refuse valid ones before any handler.
+  const routerOptions = { maxParamLength: 4096 };
+  const adapter = new FastifyAdapter({ bodyLimit: BODY_LIMIT, forceCloseConnections: true, routerOptions });
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, options);
   try {
     await app.listen(http.port, http.host);
