@@ -3,3 +3,4 @@ export * from './core/scrubber.js';
 export * from './core/storable.js';
 export * from './core/timestamp.js';
 export * from './port/index.js';
+export { SessionStates } from './states/session-states.js';
