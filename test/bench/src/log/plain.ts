@@ -1,4 +1,5 @@
 import { type Family, eventSubject, streamName } from '@longrein/events';
+import { createInbox } from '@nats-io/nats-core';
 import type { LogDeployment } from './deployment.js';
 import { BUSY } from './deployment.js';
 import { WINDOW, inLanes } from './writers.js';
@@ -45,5 +46,36 @@ export class PlainStream {
     const begin = performance.now();
     await inLanes(WINDOW, messages, (n) => this.publish(subjects[n % subjects.length]!, body));
     return (messages * 1000) / (performance.now() - begin);
+  }
+
+  /**
+   * The same without the library's request: no promise, timer or error object per publish, one inbox for all
+   * acknowledgements. As fast as one connection gets, and what the log service itself does towards JetStream.
+   */
+  async bareRate(ids: readonly string[], body: string, messages: number): Promise<number> {
+    const { nc } = this.deployment;
+    const subjects = ids.map((id) => this.subject(id));
+    const inbox = createInbox();
+    let sent = 0;
+    let stored = 0;
+    const done = Promise.withResolvers<void>();
+    const publish = (): void => nc.publish(subjects[sent++ % subjects.length]!, body, { reply: inbox });
+    const acks = nc.subscribe(inbox, {
+      callback: (_, msg) => {
+        const { seq, error } = msg.json<{ seq?: number; error?: { description: string } }>();
+        if (seq === undefined) return done.reject(new Error(`not stored: ${error?.description ?? 'no answer'}`));
+        stored++;
+        if (sent < messages) publish();
+        if (stored === messages) done.resolve();
+      },
+    });
+    const begin = performance.now();
+    while (sent < Math.min(WINDOW, messages)) publish();
+    try {
+      await done.promise;
+      return (messages * 1000) / (performance.now() - begin);
+    } finally {
+      acks.unsubscribe();
+    }
   }
 }

@@ -2,7 +2,8 @@ import { sessionSubjects, streamName } from '@longrein/events';
 import { DeliverPolicy } from '@nats-io/jetstream';
 import type { BenchOptions, Row } from '../kit/bench.js';
 import { count, rate } from '../kit/format.js';
-import { compare, timed } from '../kit/rounds.js';
+import { inTurns, ratioOf, timed } from '../kit/rounds.js';
+import { median } from '../kit/stats.js';
 import { BUSY, type LogDeployment } from './deployment.js';
 import { type Writer, fill, writer } from './writers.js';
 
@@ -19,16 +20,17 @@ export async function replay(
   const target = await writer(deployment.log, 'replay');
   await fill(deployment.log, [target], events, 64);
   const total = target.last + 1;
-  const { ratio, subject, baseline } = await compare(rounds, {
-    baseline: async () => (total * 1000) / (await timed(() => consumePlainly(deployment, target))),
-    subject: async () => (total * 1000) / (await timed(() => replayThroughLog(deployment, target))),
+  const { log, plain } = await inTurns(rounds, {
+    plain: async () => (total * 1000) / (await timed(() => consumePlainly(deployment, target))),
+    log: async () => (total * 1000) / (await timed(() => replayThroughLog(deployment, target))),
   });
+  const ratio = ratioOf(log, plain);
   return {
     rows: [
       {
         what: `replay of ${count(total)} events`,
-        value: rate(subject),
-        against: `${rate(baseline)} ordered consumer`,
+        value: rate(median(log)),
+        against: `${rate(median(plain))} ordered consumer`,
         ratio,
         goal: { least: 0.6 },
       },

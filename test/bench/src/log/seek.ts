@@ -1,6 +1,7 @@
 import type { BenchOptions, Row } from '../kit/bench.js';
 import { count, milliseconds } from '../kit/format.js';
-import { type Comparison, compare, timed } from '../kit/rounds.js';
+import { type Samples, inTurns, ratioOf, timed } from '../kit/rounds.js';
+import { median } from '../kit/stats.js';
 import type { LogDeployment } from './deployment.js';
 import { type Writer, fill, writer } from './writers.js';
 
@@ -19,28 +20,27 @@ export async function seek(
   await fill(log, [sessions[0]], short - 1 - sessions[0].last, 1);
   await fill(log, [sessions[1]], long - 1 - sessions[1].last, 64);
 
-  const against = (first: (target: Writer) => Promise<void>): Promise<Comparison> =>
-    compare(rounds, {
-      baseline: () => timed(() => first(sessions[0])),
-      subject: () => timed(() => first(sessions[1])),
+  const against = (first: (target: Writer) => Promise<void>): Promise<Samples<'short' | 'long'>> =>
+    inTurns(rounds, {
+      short: () => timed(() => first(sessions[0])),
+      long: () => timed(() => first(sessions[1])),
     });
-  const row = (what: string, { subject, baseline, ratio }: Comparison): Row => ({
+  const row = (what: string, samples: Samples<'short' | 'long'>): Row & { ratio: number } => ({
     what: `first event ${what} of ${count(long)} events`,
-    value: milliseconds(subject),
-    against: `${milliseconds(baseline)} of ${count(short)}`,
-    ratio,
+    value: milliseconds(median(samples.long)),
+    against: `${milliseconds(median(samples.short))} of ${count(short)}`,
+    ratio: ratioOf(samples.long, samples.short),
   });
   const followed = await against((target) => {
     const ending = new AbortController();
     return first(log.follow(target.id, { from_seq: target.last - BEFORE_END, signal: ending.signal }), target);
   });
   const read = await against((target) => first(log.readAll(target.id, { from_seq: target.last - BEFORE_END }), target));
+  const byFollow = row(`by follow from last - ${BEFORE_END}`, followed);
+  const byRead = row(`by read from last - ${BEFORE_END}`, read);
   return {
-    rows: [
-      { ...row(`by follow from last - ${BEFORE_END}`, followed), goal: { most: 2 } },
-      row(`by read from last - ${BEFORE_END}`, read),
-    ],
-    json: { seek_ratio: followed.ratio, seek_read_ratio: read.ratio },
+    rows: [{ ...byFollow, goal: { most: 2 } }, byRead],
+    json: { seek_ratio: byFollow.ratio, seek_read_ratio: byRead.ratio },
   };
 }
 
