@@ -5,9 +5,10 @@ import {
   FLEET_ID,
   definitionOf,
   isValidId,
+  partitionOf,
 } from '@longrein/events';
 import { type AppendRequest, type Expectation, type NewEvent, LogError } from '../port/index.js';
-import { MAX_BATCH } from './limits.js';
+import { MAX_BATCH, MAX_NONE_OF } from './limits.js';
 import type { Scrubber } from './scrubber.js';
 import { assertStorable } from './storable.js';
 
@@ -64,6 +65,17 @@ export function checkId(kind: StreamKind, id: unknown): asserts id is string {
   throw invalid(`${what} must be 1-128 characters of A-Z a-z 0-9 _ -, got ${describe(id)}`);
 }
 
+/**
+ * Throws `invalid_event` unless the id is valid and lies in this partition. A client that computes places wrongly, or
+ * with another partition count, would otherwise make a second session of the same name that nobody else finds.
+ */
+export function checkPlace(kind: StreamKind, id: unknown, partition: number, partitions: number): asserts id is string {
+  checkId(kind, id);
+  const place = id === FLEET_ID ? 0 : partitionOf(id, partitions);
+  if (place === partition) return;
+  throw invalid(`${id} lies in partition ${place} of ${partitions}, not in ${partition}: ask log.${kind}.${place}`);
+}
+
 function checkExpectation(expect: Expectation | undefined): Expectation | undefined {
   if (expect === undefined) return undefined;
   if (typeof expect !== 'object' || expect === null) throw invalid(`expect must be an object, got ${describe(expect)}`);
@@ -71,6 +83,9 @@ function checkExpectation(expect: Expectation | undefined): Expectation | undefi
   const { none_of } = expect;
   if (none_of !== undefined && !(Array.isArray(none_of) && none_of.every((type) => typeof type === 'string'))) {
     throw invalid(`expect.none_of must be an array of event types, got ${describe(none_of)}`);
+  }
+  if (none_of && none_of.length > MAX_NONE_OF) {
+    throw invalid(`expect.none_of names ${none_of.length} types; at most ${MAX_NONE_OF} are taken`);
   }
   return expect;
 }
@@ -102,7 +117,9 @@ function checkEvent(
   const parsed = definition.schema.safeParse(event.payload);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw invalid(`${where}: payload of ${definition.type} is wrong at ${path(issue?.path)}: ${issue?.message}`);
+    throw invalid(
+      `${where}: payload of ${definition.type} is wrong at ${path(issue?.path)}: ${shortened(issue?.message ?? 'unknown')}`,
+    );
   }
   return { definition, payload: scrubber.content(definition.content, parsed.data), event_id };
 }
@@ -118,9 +135,15 @@ function path(parts: readonly PropertyKey[] | undefined): string {
 function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (typeof value === 'number') return String(value);
-  const text = JSON.stringify(value) ?? typeof value;
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  if (typeof value === 'string') return shortened(JSON.stringify(value.slice(0, 100)), 80);
+  // Not its content: it may be nested deeper than the stack reaches.
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return String(value);
+}
+
+/** Replies have a limit too, and what is wrong may be as long as the request. */
+function shortened(text: string, limit = 400): string {
+  return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }
 
 function invalid(message: string): LogError {

@@ -1,6 +1,9 @@
 /** Most events in one append. */
 export const MAX_BATCH = 64;
 
+/** Most types a condition names: more than the vocabulary has, and few enough to compare with every recent event. */
+export const MAX_NONE_OF = 128;
+
 /** Largest stored event, in bytes of its JSON envelope. Below the streams' `max_msg_size` with room for headers. */
 export const MAX_EVENT_BYTES = 448 * 1024;
 

@@ -74,7 +74,7 @@ export class Scrubber {
       if (Object.hasOwn(scrubbed, name)) {
         throw new LogError(
           'invalid_event',
-          `two keys scrub to the same text ${JSON.stringify(name)}; rename one of them`,
+          `two keys scrub to the same text ${JSON.stringify(name.slice(0, 100))}; rename one of them`,
         );
       }
       scrubbed[name] = this.deep(member);

@@ -1,10 +1,10 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/nats-core';
 import { type OwnerScope, type ServiceName, type StreamKind, logSubject } from '@longrein/events';
-import { Scrubber } from '../core/index.js';
+import { Scrubber, checkPlace } from '../core/index.js';
 import { type AppendRequest, type PartitionLeases, type ReadRequest, LogError, isLogError } from '../port/index.js';
 import { PartitionOwner } from './partition-owner.js';
 import type { PipelineOptions } from './pipeline.js';
-import { encodePage, encodeReply, parseRequest } from './wire.js';
+import { encodePage, encodeReply, parseRequest, traceContext } from './wire.js';
 import { SessionReader } from './session-reader.js';
 import { StreamApi } from './stream-api.js';
 
@@ -149,8 +149,7 @@ export class LogServer {
       on('append', (request, msg) => {
         const service = msg.subject.slice(msg.subject.lastIndexOf('.') + 1) as ServiceName;
         const { [idField]: id, ...append } = request;
-        const traceparent = msg.headers?.get('traceparent') || undefined;
-        return owner.append(service, id as string, append as unknown as AppendRequest, traceparent);
+        return owner.append(service, id as string, append as unknown as AppendRequest, traceContext(msg));
       }),
       on('create', (request) => owner.create(request[idField] as string, request['parent_id'] as string | undefined)),
       on('fork', (request) => owner.fork(request as unknown as Parameters<PartitionOwner['fork']>[0])),
@@ -162,7 +161,8 @@ export class LogServer {
     const request = parseRequest(msg, MAX_REQUEST_BYTES);
     const id = request[kind === 'sessions' ? 'session_id' : 'agent_id'];
     const partition = Number(msg.subject.split('.')[2]);
-    const page = await this.#readers[kind].page(partition, id as string, request as unknown as ReadRequest);
+    checkPlace(kind, id, partition, this.options.partitions);
+    const page = await this.#readers[kind].page(partition, id, request as unknown as ReadRequest);
     return encodePage(page);
   }
 

@@ -16,6 +16,7 @@ import {
   type Scrubber,
   checkAppend,
   checkId,
+  checkPlace,
   createdEvent,
   decideAppend,
   microsecondTimestamp,
@@ -91,7 +92,7 @@ export class PartitionOwner {
     request: AppendRequest,
     traceparent?: string,
   ): Promise<AppendResult<BaseEnvelope>> {
-    checkId(this.kind, id);
+    this.#checkPlace(id);
     const append = checkAppend(this.kind, service, request, this.deps.scrubber);
     for (;;) {
       const head = this.#heads.peek(id) ?? (await this.#existing(id));
@@ -127,7 +128,7 @@ export class PartitionOwner {
 
   /** Creates the session unless it exists. */
   async create(id: string, parentId?: string): Promise<CreateResult> {
-    checkId(this.kind, id);
+    this.#checkPlace(id);
     if (parentId !== undefined) checkId(this.kind, parentId);
     // A second caller may have created it while this one waited for the answer that it does not exist.
     const existing = (await this.#heads.get(id)) ?? this.#heads.peek(id);
@@ -147,7 +148,7 @@ export class PartitionOwner {
   async fork(request: ForkRequest): Promise<ForkResult> {
     if (this.kind !== 'sessions') throw new LogError('invalid_event', 'only sessions can be forked');
     checkId(this.kind, request.from);
-    checkId(this.kind, request.to);
+    this.#checkPlace(request.to);
     const existing = await this.#heads.get(request.to);
     if (existing) return this.#forks.repeat(existing, request);
     const boundary = await this.#forks.boundary(request);
@@ -205,6 +206,10 @@ export class PartitionOwner {
   /** Ends the term without waiting. Appends whose outcome is unknown are answered `moved`. */
   stop(): void {
     this.#pipeline.stop();
+  }
+
+  #checkPlace(id: string): void {
+    checkPlace(this.kind, id, this.partition, this.deps.partitions);
   }
 
   #decide(head: LiveHead, append: CheckedAppend, service: ServiceName): AppendDecision {

@@ -27,6 +27,14 @@ export function parseRequest(msg: Msg, maxBytes: number): Record<string, unknown
   return request as Record<string, unknown>;
 }
 
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** The request's W3C trace context, which is stored with its events; nothing when it is not one. */
+export function traceContext(msg: Msg): string | undefined {
+  const value = msg.headers?.get('traceparent');
+  return value !== undefined && TRACEPARENT.test(value) ? value : undefined;
+}
+
 /** A reply's body. */
 export function encodeReply(reply: object): Uint8Array {
   return Buffer.from(JSON.stringify(reply));
