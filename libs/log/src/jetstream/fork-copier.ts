@@ -19,6 +19,7 @@ interface Destination {
 
 /** Copies are handed over in groups of this size, so that a long fork never fills the pipeline. */
 const GROUP = 256;
+const GROUP_BYTES = 1024 * 1024;
 
 /**
  * Copies parents into children. Everything a copy needs is in the log (the child's first event names parent and
@@ -76,10 +77,12 @@ export class ForkCopier {
     const fork = await this.#begun(head.id);
     if (!fork) throw new LogError('unavailable', `the beginning of session ${head.id} cannot be read; retry`);
     let group: PreparedEvent[] = [];
+    let bytes = 0;
     let seq = head.lastSeq + 1;
     const flush = async (): Promise<void> => {
       if (group.length > 0) this.child.store(head, group);
       group = [];
+      bytes = 0;
       await this.child.settled(head);
     };
     if (seq <= fork.boundary) {
@@ -88,9 +91,17 @@ export class ForkCopier {
           group.push(forkedCopy(expiredChunk(seq, event.at, fork.from), head.id));
         }
         if (event.seq > fork.boundary) break;
-        group.push(forkedCopy(event, head.id));
+        const copy = forkedCopy(event, head.id);
+        group.push(copy);
+        bytes += copy.bytes;
         seq++;
-        if (group.length >= GROUP) await flush();
+        if (group.length >= GROUP || bytes >= GROUP_BYTES) await flush();
+      }
+      if (seq <= fork.boundary) {
+        throw new LogError(
+          'unavailable',
+          `session ${fork.from} ends at ${seq - 1}, below the fork at ${fork.boundary}`,
+        );
       }
     }
     await flush();

@@ -14,6 +14,8 @@ export class HeadCache {
   readonly #heads = new Map<string, LiveHead>();
   readonly #loading = new Map<string, Promise<LiveHead | undefined>>();
   readonly #extending = new Map<LiveHead, Promise<void>>();
+  /** Counts how often everything was forgotten: what was read from the stream before that may be out of date. */
+  #generation = 0;
 
   constructor(
     private readonly api: StreamApi,
@@ -33,7 +35,10 @@ export class HeadCache {
     if (head) return head;
     let loading = this.#loading.get(id);
     if (!loading) {
-      loading = this.#load(id).finally(() => this.#loading.delete(id));
+      const begun = this.#load(id).finally(() => {
+        if (this.#loading.get(id) === begun) this.#loading.delete(id);
+      });
+      loading = begun;
       this.#loading.set(id, loading);
     }
     return loading;
@@ -53,6 +58,8 @@ export class HeadCache {
 
   /** Forgets everything: what was decided on top of these heads is void. */
   clear(): void {
+    this.#generation++;
+    for (const head of this.#heads.values()) head.retired = true;
     this.#heads.clear();
     this.#loading.clear();
   }
@@ -70,16 +77,19 @@ export class HeadCache {
   }
 
   async #load(id: string): Promise<LiveHead | undefined> {
-    const walk = await SessionWalk.begin(this.api, this.kind, this.partition, id);
-    const created = this.#heads.get(id);
-    if (created || !walk) return created;
-    // An event beyond everything this pipeline has handed out is another owner's.
-    if (walk.tip.sequence >= this.pipeline().next) await this.pipeline().verify();
-    const raced = this.#heads.get(id);
-    if (raced) return raced;
-    const head = LiveHead.at(id, walk.tip);
-    this.put(head);
-    return head;
+    for (;;) {
+      const generation = this.#generation;
+      const walk = await SessionWalk.begin(this.api, this.kind, this.partition, id);
+      // An event beyond everything this pipeline has handed out is another owner's.
+      if (walk && walk.tip.sequence >= this.pipeline().next) await this.pipeline().verify();
+      const raced = this.#heads.get(id);
+      if (raced) return raced;
+      if (generation !== this.#generation) continue;
+      if (!walk) return undefined;
+      const head = LiveHead.at(id, walk.tip);
+      this.put(head);
+      return head;
+    }
   }
 
   async #extend(head: LiveHead, from: number): Promise<void> {
@@ -111,6 +121,7 @@ export class HeadCache {
     for (const [id, head] of this.#heads) {
       if (head.sequence > acknowledged || head.forking) continue;
       this.#heads.delete(id);
+      head.retired = true;
       return;
     }
   }

@@ -11,6 +11,11 @@ export class LiveHead extends SessionHead {
   sequence: number;
   /** A fork has begun to copy into this session and has not finished. */
   forking: boolean;
+  /**
+   * No longer what the cache hands out, because it was evicted or the pipeline refused what was decided on top of it.
+   * Nothing may be stored on top of it either: another head may stand in its place.
+   */
+  retired = false;
 
   private constructor(id: string, place?: PlacedEvent) {
     super(id, place?.seq ?? -1, place?.ordinal ?? -1);

@@ -79,7 +79,7 @@ export class PartitionOwner {
     owner.#pipeline = new Pipeline(
       deps,
       { stream, term: term.incarnation, last: term.epoch, mode: await deps.api.writeMode(stream) },
-      { onEnd: deps.onEnd, onReset: () => owner.#heads.clear() },
+      { onEnd: deps.onEnd, onReset: () => owner.#reset() },
       deps.pipeline,
     );
     return owner;
@@ -96,6 +96,7 @@ export class PartitionOwner {
     const append = checkAppend(this.kind, service, request, this.deps.scrubber);
     for (;;) {
       const head = this.#heads.peek(id) ?? (await this.#existing(id));
+      if (head.retired) continue;
       if (head.forking) {
         await this.#forks.finish(head);
         continue;
@@ -111,6 +112,7 @@ export class PartitionOwner {
         case 'refuse':
           // What was refused because of events still on their way must not be said before they are stored.
           await this.#settled(head);
+          await this.#standing(decision.error);
           throw decision.error;
         case 'stored':
           await this.#settled(head);
@@ -152,7 +154,7 @@ export class PartitionOwner {
     const existing = await this.#heads.get(request.to);
     if (existing) return this.#forks.repeat(existing, request);
     const boundary = await this.#forks.boundary(request);
-    const raced = this.#heads.peek(request.to);
+    const raced = (await this.#heads.get(request.to)) ?? this.#heads.peek(request.to);
     if (raced) return this.#forks.repeat(raced, request);
     const head = LiveHead.unborn(request.to);
     head.forking = true;
@@ -187,14 +189,10 @@ export class PartitionOwner {
       },
     ]);
     // From here on, not from the acknowledgement: what the old owner sends next is decided after this in the log.
-    this.scopes.set(scope.data, { epoch, owner: claim.owner });
-    await this.#pipeline.settled(epoch).catch((error: unknown) => {
-      if (this.scopes.get(scope.data)?.epoch === epoch) {
-        if (current) this.scopes.set(scope.data, current);
-        else this.scopes.delete(scope.data);
-      }
-      throw error;
-    });
+    const claimed: ScopeOwner = { epoch, owner: claim.owner, before: current };
+    this.scopes.set(scope.data, claimed);
+    await this.#pipeline.settled(epoch);
+    claimed.before = undefined;
     return { epoch };
   }
 
@@ -212,6 +210,17 @@ export class PartitionOwner {
     checkPlace(this.kind, id, this.partition, this.deps.partitions);
   }
 
+  /** What was decided on top of refused events is void: heads, and claims that did not get stored. */
+  #reset(): void {
+    this.#heads.clear();
+    for (const [scope, owner] of this.scopes) {
+      let stored: ScopeOwner | undefined = owner;
+      while (stored && stored.epoch > this.#pipeline.acknowledged) stored = stored.before;
+      if (stored) this.scopes.set(scope, stored);
+      else this.scopes.delete(scope);
+    }
+  }
+
   #decide(head: LiveHead, append: CheckedAppend, service: ServiceName): AppendDecision {
     const scope = ownerScope.safeParse(service);
     return decideAppend(head, append, {
@@ -227,7 +236,13 @@ export class PartitionOwner {
     throw new LogError('unknown_session', `${this.kind.slice(0, -1)} ${id} does not exist; create it first`);
   }
 
+  /** An epoch that fences must be stored before anybody hears of it. */
+  async #standing({ code, details }: LogError): Promise<void> {
+    if (code === 'fenced' && details.epoch !== undefined) await this.#pipeline.settled(details.epoch);
+  }
+
   #store(head: LiveHead, events: readonly PreparedEvent[], traceparent: string | undefined): void {
+    if (head.retired) throw new LogError('unavailable', `session ${head.id}: its end was refused meanwhile; retry`);
     const base = this.#pipeline.next;
     this.#pipeline.submit(head.outgoing(this.kind, this.partition, this.term.incarnation, base, events, traceparent));
     head.take(base, events);

@@ -18,6 +18,8 @@ export interface ScopeOwner {
   readonly epoch: number;
   /** Unknown for scopes that are not the last one to have changed hands. */
   readonly owner: string | undefined;
+  /** The owner before, until this one's claim is known to be stored. */
+  before?: ScopeOwner | undefined;
 }
 
 const OPEN_ATTEMPTS = 5;

@@ -17,8 +17,9 @@ export interface PipelineOptions {
   /** Unacknowledged messages and bytes on the wire. */
   readonly window?: number;
   readonly window_bytes?: number;
-  /** Messages waiting behind the window before appends are refused. */
+  /** Messages, and bytes of messages, waiting behind the window before appends are refused. */
   readonly queue?: number;
+  readonly queue_bytes?: number;
   /** How long an acknowledgement may take before its outcome counts as unknown. */
   readonly ack_timeout_ms?: number;
 }
@@ -57,10 +58,13 @@ export class Pipeline {
 
   #recovery: Promise<void> | undefined;
   #end: LogError | undefined;
+  #isLost = false;
   /** Messages not known to be stored, in order. The first `#sent` of them are on the wire. */
   #entries: Entry[] = [];
   #sent = 0;
   #sentBytes = 0;
+  /** Bytes of all entries. */
+  #bytes = 0;
   /** Counts recoveries: refusals of messages sent before the last one say nothing about those sent since. */
   #round = 0;
   #acknowledged: number;
@@ -83,6 +87,7 @@ export class Pipeline {
       window: options.window ?? 1024,
       window_bytes: options.window_bytes ?? 8 * 1024 * 1024,
       queue: options.queue ?? 8192,
+      queue_bytes: options.queue_bytes ?? 32 * 1024 * 1024,
       ack_timeout_ms: options.ack_timeout_ms ?? 2_000,
     };
     this.#writer = new StreamWriter(deps.nc, target.mode, (...answer) => this.#onAnswer(...answer));
@@ -103,20 +108,23 @@ export class Pipeline {
   /** Hands over messages for the sequences from `next` on. Throws `unavailable` when too many wait, `moved` when ended. */
   submit(messages: readonly Outgoing[]): void {
     if (this.#end) throw this.#end;
-    if (this.#entries.length - this.#sent + messages.length > this.#limits.queue) {
+    const waiting = this.#entries.length - this.#sent;
+    if (waiting + messages.length > this.#limits.queue || this.#bytes - this.#sentBytes > this.#limits.queue_bytes) {
       throw new LogError('unavailable', `${this.#stream}: ${this.#entries.length} messages wait to be stored; retry`);
     }
     let sequence = this.next;
     for (const message of messages) {
       this.#entries.push({ ...message, sequence: sequence++, sentAt: 0, waiters: [] });
+      this.#bytes += message.body.length;
     }
     this.#pump();
   }
 
   /** Resolves when everything up to the sequence is stored; rejects when that can no longer happen. */
   settled(sequence: number): Promise<void> {
+    // What was acknowledged stays stored when the partition moves on; when the store lost data, nobody knows.
+    if (this.#end && (this.#isLost || sequence > this.#acknowledged)) return Promise.reject(this.#end);
     if (sequence <= this.#acknowledged) return Promise.resolve();
-    if (this.#end) return Promise.reject(this.#end);
     const entry = this.#entries[sequence - this.#acknowledged - 1];
     if (!entry) return Promise.reject(new LogError('moved', `${this.#stream}: sequence ${sequence} was given up`));
     return new Promise((resolve, reject) => entry.waiters.push({ resolve, reject }));
@@ -188,6 +196,7 @@ export class Pipeline {
     this.#sent = Math.max(0, this.#sent - count);
     for (const entry of stored) {
       this.#sentBytes = Math.max(0, this.#sentBytes - entry.body.length);
+      this.#bytes -= entry.body.length;
       for (const { resolve } of entry.waiters) resolve();
     }
     this.#pump();
@@ -275,6 +284,7 @@ export class Pipeline {
     this.#refusal = undefined;
     const rest = this.#entries;
     this.#entries = [];
+    this.#bytes = 0;
     this.#handlers.onReset(error);
     for (const entry of rest) for (const { reject } of entry.waiters) reject(error);
   }
@@ -286,6 +296,7 @@ export class Pipeline {
   #finish(end: PipelineEnd, error: LogError): void {
     if (this.#end) return;
     this.#end = error;
+    this.#isLost = end === 'lost_data';
     clearInterval(this.#watchdog);
     this.#writer.stop();
     const rest = this.#entries;

@@ -59,11 +59,16 @@ export class SessionReader {
     if (count > WALK_LIMIT) {
       const key = `${partition}.${id}`;
       const end = this.#ends.get(key);
-      const start = end?.seq === from - 1 ? end.sequence + 1 : (await walk.atLeastSeq(from)).sequence;
+      const isRemembered = end?.seq === from - 1;
+      const start = isRemembered ? end.sequence + 1 : (await walk.atLeastSeq(from)).sequence;
       if (tip.sequence - start + 1 <= DENSE * (tip.seq - from + 1)) {
         const events = await this.#scan(partition, sessionSubjects(this.kind, partition, id), start, count, tip);
-        const last = events.at(-1);
-        if (last) this.#remember(key, last);
+        if (isRemembered && events[0]!.seq !== from) {
+          // Chunks expired, or the store was restored and the place holds something else now.
+          this.#ends.delete(key);
+          return this.#all(walk, partition, id, from, limit);
+        }
+        this.#remember(key, events.at(-1)!);
         return events;
       }
     }
@@ -88,7 +93,10 @@ export class SessionReader {
     const stream = streamName(this.kind, partition);
     const messages = await scan(this.nc, this.api, { stream, subject, from, limit, max_bytes: MAX_PAGE_BYTES });
     // A consumer may run on a replica ahead of the read's beginning; the page ends where the read began.
-    return messages.filter((message) => message.sequence <= tip.sequence).map(unplaced);
+    const events = messages.filter((message) => message.sequence <= tip.sequence).map(unplaced);
+    // Or on one behind it: an empty page would tell the caller that the session ends here.
+    if (events.length === 0) throw new LogError('unavailable', `${stream}: a replica has not caught up; retry`);
+    return events;
   }
 
   #remember(key: string, { seq, sequence }: PageEvent): void {
