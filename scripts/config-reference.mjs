@@ -1,10 +1,7 @@
 // Makes docs/configuration.md from the variables that the built apps declare. `npm run docs` writes it.
-import { gatewayConfig } from '@longrein/gateway-app';
-import { logConfig } from '@longrein/log-app';
-import { loopConfig } from '@longrein/loop-app';
-import { registryConfig } from '@longrein/registry-app';
+import { existsSync, readdirSync } from 'node:fs';
 
-const APPS = { log: logConfig, registry: registryConfig, loop: loopConfig, gateway: gatewayConfig };
+const ROOT = new URL('../apps/', import.meta.url);
 
 const INTRO = `# Configuration
 
@@ -24,17 +21,35 @@ Tests read \`LONGREIN_TEST_NATS\`: see [development](development.md#nats-version
 const HEADER = '| variable | set it to | default |\n| --- | --- | --- |';
 
 /** The page as Markdown, not formatted yet. */
-export function configReference() {
-  const lists = Object.values(APPS).map(({ variables }) => variables);
+export async function configReference() {
+  const apps = await configurations();
+  const lists = apps.map(({ variables }) => variables);
   const inAll = ({ name }) => lists.every((list) => list.some((variable) => variable.name === name));
   const [shared] = lists;
-  const sections = Object.entries(APPS).map(([app, { variables }]) => {
-    const port = variables.find(({ name }) => name === 'PORT');
-    const own = variables.filter((variable) => variable === port || !inAll(variable));
-    return `## ${app}\n\nThose of every service, and:\n\n${table(own)}`;
+  const sections = apps.map(({ name, variables }) => {
+    const own = variables.filter((variable) => variable.name === 'PORT' || !inAll(variable));
+    return `## ${name}\n\nThose of every service, and:\n\n${table(own)}`;
   });
   const common = shared.filter((variable) => inAll(variable) && variable.name !== 'PORT');
   return [INTRO, `## Every service\n\n${table(common)}`, ...sections].join('\n\n');
+}
+
+/** Every app that has a configuration, in the order of their ports. */
+async function configurations() {
+  const names = readdirSync(ROOT).filter((name) => existsSync(new URL(`${name}/src/config.ts`, ROOT)));
+  const apps = await Promise.all(names.map(configurationOf));
+  return apps.sort((a, b) => portOf(a) - portOf(b));
+}
+
+async function configurationOf(name) {
+  const door = await import(new URL(`${name}/dist/index.js`, ROOT).href);
+  const definition = Object.values(door).find((exported) => Array.isArray(exported?.variables));
+  if (!definition) throw new Error(`apps/${name} has a src/config.ts but its door exports no configuration`);
+  return { name, variables: definition.variables };
+}
+
+function portOf({ variables }) {
+  return variables.find(({ name }) => name === 'PORT')?.default ?? Infinity;
 }
 
 function table(variables) {

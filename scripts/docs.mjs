@@ -12,7 +12,7 @@ const check = process.argv.includes('--check');
 for (const [name, make] of Object.entries(PAGES)) {
   const file = fileURLToPath(new URL(`../docs/${name}`, import.meta.url));
   const options = await prettier.resolveConfig(file);
-  const page = await prettier.format(make(), { ...options, parser: 'markdown' });
+  const page = await prettier.format(await make(), { ...options, parser: 'markdown' });
   if (!check) {
     writeFileSync(file, page);
     continue;
