@@ -51,6 +51,12 @@ export class GatewayRig {
     return service.url!;
   }
 
+  /** Stops the gateway on this port. */
+  async stopGateway(port: string): Promise<void> {
+    const at = this.#services.findIndex(({ url }) => url?.endsWith(`:${port}`));
+    await this.#services.splice(at, 1)[0]!.stop();
+  }
+
   /** Opens a connection to an agent and takes its `hello`. */
   async open(url: string, agent: string, token: string = TOKENS.all): Promise<SocketClient> {
     const client = await SocketClient.open(url, agent, token);

@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isValidId } from '@longrein/events';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { TokenBook } from '../auth/token-book.js';
+import type { Access, TokenBook } from '../auth/token-book.js';
 import { CLOSE_CODES } from '../protocol/server-frames.js';
 import { AgentConnection, type ConnectionDependencies } from './agent-connection.js';
 
@@ -49,7 +49,7 @@ export class SocketServer {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
     // Not parsed as a URL: what clients send here need not be one.
-    const [path = ''] = (request.url ?? '').split('?', 1);
+    const [path = '', query = ''] = (request.url ?? '').split('?', 2);
     const agentId = PATH.exec(path)?.[1];
     if (agentId === undefined) {
       refuse(socket, 404, 'not_found', `no socket at ${path.slice(0, 200)}; connect to /agents/{id}/ws`);
@@ -57,7 +57,8 @@ export class SocketServer {
     }
     const { authorization } = request.headers;
     // Before the agent is looked up, and before its name is judged: a stranger learns nothing.
-    const access = this.tokens().access(authorization, agentId);
+    const granted = this.tokens().access(authorization, agentId);
+    const access = granted && isReadOnly(query) ? reading(granted) : granted;
     const isNameable: boolean = isValidId(agentId);
     if (access && !isNameable) {
       refuse(
@@ -79,6 +80,15 @@ export class SocketServer {
       connection.start();
     });
   }
+}
+
+/** Whether the client asks to watch only, whatever its token allows: it then supersedes nobody. */
+function isReadOnly(query: string): boolean {
+  return new URLSearchParams(query).get('access') === 'read';
+}
+
+function reading(access: Access): Access {
+  return { ...access, capabilities: new Set(access.capabilities.has('read') ? ['read' as const] : []) };
 }
 
 function reject(client: WebSocket): void {
