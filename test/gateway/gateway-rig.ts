@@ -2,6 +2,7 @@ import type { EventEnvelope } from '@longrein/events';
 import { gatewayConfig, startGateway } from '@longrein/gateway-app';
 import type { NewEvent, SessionLog } from '@longrein/log';
 import type { RunningService } from '@longrein/service';
+import type { ClientOptions } from 'ws';
 import { SocketClient } from '../../apps/gateway/src/socket-client.spec-kit.js';
 import { Deployment } from '../log/deployment.js';
 
@@ -65,8 +66,8 @@ export class GatewayRig {
   }
 
   /** Connects without waiting for anything. */
-  connect(url: string, path: string, token?: string): SocketClient {
-    const client = new SocketClient(url, path, token);
+  connect(url: string, path: string, token?: string, options: ClientOptions = {}): SocketClient {
+    const client = new SocketClient(url, path, token, options);
     this.#clients.push(client);
     return client;
   }

@@ -143,6 +143,34 @@ describe('opening a connection', () => {
   });
 });
 
+describe('an idle connection', () => {
+  it('WSP-08 is pinged; the application need not answer, but a client that vanished is dropped', async () => {
+    const attentive = await rig.gateway({ LONGREIN_PING_INTERVAL_MS: '100' });
+    const agent = fresh();
+    const client = await rig.open(attentive, agent);
+    for (let i = 0; i < 3; i++) await once(client.socket, 'ping');
+    expect(await client.settled()).toEqual([]);
+    const vanished = rig.connect(attentive, `/agents/${agent}/ws?access=read`, TOKENS.all, { autoPong: false });
+    await expect(vanished.closed).resolves.toMatchObject({ code: 1006 });
+    await once(client.socket, 'ping');
+    expect(await client.settled()).toEqual([]);
+  });
+});
+
+describe('a connection that asks to watch only', () => {
+  it('supersedes nobody and may not act, whatever its token allows', async () => {
+    const agent = fresh();
+    const steering = await rig.open(url, agent);
+    const watching = rig.connect(url, `/agents/${agent}/ws?access=read`, TOKENS.all);
+    expect(await watching.next()).toMatchObject({ type: 'hello' });
+    watching.send({ type: 'inject', text: 'x' });
+    expect(await watching.next()).toMatchObject({ type: 'error', code: 'unauthorized' });
+    watching.send({ type: 'subscribe', from_seq: 0 });
+    expect(await watching.event()).toMatchObject({ seq: 0 });
+    expect(await steering.settled()).toEqual([]);
+  });
+});
+
 describe('bad frames', () => {
   it('WSP-10, WSP-11, WSP-12: each is refused, nothing is appended, the connection stays usable', async () => {
     const agent = fresh();

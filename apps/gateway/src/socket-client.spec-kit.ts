@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { EventEnvelope } from '@longrein/events';
-import { WebSocket } from 'ws';
+import { type ClientOptions, WebSocket } from 'ws';
 
 /** A frame as the client gets it. */
 export type Frame = { readonly type: string; readonly seq?: number } & Readonly<Record<string, unknown>>;
@@ -13,8 +13,9 @@ export class SocketClient {
   private isClosed = false;
   private wake = (): void => undefined;
 
-  constructor(url: string, path: string, token?: string) {
+  constructor(url: string, path: string, token?: string, options: ClientOptions = {}) {
     this.socket = new WebSocket(`${url.replace(/^http/, 'ws')}${path}`, {
+      ...options,
       ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
     });
     this.socket.on('message', (data: Buffer) => {
