@@ -1,4 +1,4 @@
-import type { NatsConnection, Subscription } from '@nats-io/nats-core';
+import type { Msg, NatsConnection, Subscription } from '@nats-io/nats-core';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { LeaseHandlers, PartitionLeases } from '../port/index.js';
 import { leaseBucket } from './names.js';
@@ -22,15 +22,22 @@ interface Lease {
   revision: number;
   /** When it was last known to be ours, by the local clock. */
   renewedAt: number;
+  /** Settled once the taking over has ended, one way or the other; true when the partition is served. */
+  readonly served: Promise<boolean>;
+  /** The renewal under way. */
+  renewing: Promise<void>;
+  /** The giving up under way. Until it ends the lease is renewed, so that nobody else begins too early. */
+  leaving: Promise<void> | undefined;
 }
 
 /**
  * Leases in a KV bucket whose entries expire. Replicas announce themselves and what they hold on a plain subject, and
- * each takes its share: a replica that joins gets one partition at a time from those that hold too many.
+ * each takes its share: a replica that joins gets one partition at a time from those that hold too many. Renewals wait
+ * for nothing else: a partition that is slow to take over or to give up must not cost the replica all the others.
  */
 export class KvPartitionLeases implements PartitionLeases {
   readonly #leases = new Map<number, Lease>();
-  readonly #members = new Map<string, { held: number; seenAt: number }>();
+  readonly #members = new Map<string, { seenAt: number }>();
   readonly #pausedUntil = new Map<number, number>();
   readonly #ttl: number;
   readonly #subject: string;
@@ -38,7 +45,8 @@ export class KvPartitionLeases implements PartitionLeases {
   #handlers!: LeaseHandlers;
   #announcements: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #round: Promise<void> = Promise.resolve();
+  #renewals: Promise<void> | undefined;
+  #balancing: Promise<void> | undefined;
   #stopped = false;
 
   constructor(
@@ -50,60 +58,60 @@ export class KvPartitionLeases implements PartitionLeases {
   }
 
   get held(): ReadonlySet<number> {
-    return new Set(this.#leases.keys());
+    return new Set([...this.#leases].filter(([, { leaving }]) => !leaving).map(([partition]) => partition));
   }
 
   async start(handlers: LeaseHandlers): Promise<void> {
     this.#handlers = handlers;
-    const { scope, replicas = 1 } = this.options;
-    this.#kv = await new Kvm(this.nc).create(leaseBucket(scope), { ttl: this.#ttl, history: 1, replicas });
-    this.#announcements = this.nc.subscribe(this.#subject, {
-      callback: (_, msg) => {
-        const { replica, held, leaving } = msg.json<{ replica: string; held: number; leaving?: boolean }>();
-        if (leaving) this.#members.delete(replica);
-        else this.#members.set(replica, { held, seenAt: performance.now() });
-      },
-    });
-    await this.#nextRound();
-    this.#timer = setInterval(() => void this.#nextRound(), this.#ttl / 6);
+    await this.#openBucket();
+    this.#announcements = this.nc.subscribe(this.#subject, { callback: (_, msg) => this.#heard(msg) });
+    this.#timer = setInterval(() => this.#tick(), this.#ttl / 6);
+    this.#tick();
+    await this.#balancing;
   }
 
   async release(partition: number): Promise<void> {
     const lease = this.#leases.get(partition);
     if (!lease) return;
-    this.#leases.delete(partition);
-    this.#pausedUntil.set(partition, performance.now() + this.#ttl / 2);
-    await this.#handlers.lost(partition);
-    await this.#delete(partition, lease);
+    lease.leaving ??= this.#leave(partition, lease);
+    await lease.leaving;
   }
 
   async stop(): Promise<void> {
     if (this.#stopped) return;
     this.#stopped = true;
-    clearInterval(this.#timer);
-    await this.#round;
+    await this.#balancing;
     await Promise.all([...this.#leases.keys()].map((partition) => this.release(partition)));
+    clearInterval(this.#timer);
     this.#announce(true);
     this.#announcements?.unsubscribe();
   }
 
-  #nextRound(): Promise<void> {
-    // One round at a time; a slow one delays the next instead of overlapping it.
-    this.#round = this.#round
-      .then(() => (this.#stopped ? undefined : this.#runRound()))
-      .catch((error: unknown) => this.options.onProblem?.('a round of leases failed', error));
-    return this.#round;
+  async #openBucket(): Promise<void> {
+    const { scope, replicas = 1 } = this.options;
+    this.#kv = await new Kvm(this.nc).create(leaseBucket(scope), { ttl: this.#ttl, history: 1, replicas });
   }
 
-  async #runRound(): Promise<void> {
+  #tick(): void {
     this.#announce(false);
-    await this.#renewAll();
+    this.#renewals ??= this.#reported('the renewal of leases failed', this.#renewAll()).finally(() => {
+      this.#renewals = undefined;
+    });
+    if (this.#stopped) return;
+    this.#balancing ??= this.#reported('a round of leases failed', this.#balance()).finally(() => {
+      this.#balancing = undefined;
+    });
+  }
+
+  #reported(problem: string, task: Promise<void>): Promise<void> {
+    return task.catch((error: unknown) => this.options.onProblem?.(problem, error));
+  }
+
+  async #balance(): Promise<void> {
     const share = this.#share();
-    if (this.#leases.size > share) {
-      await this.release([...this.#leases.keys()].at(-1)!);
-      return;
-    }
-    await this.#acquireUpTo(share);
+    const held = this.held;
+    if (held.size > share) await this.release([...held].at(-1)!);
+    else await this.#acquireUpTo(share);
   }
 
   /** Leases of at most a share of the partitions among the replicas that were heard of lately. */
@@ -118,25 +126,46 @@ export class KvPartitionLeases implements PartitionLeases {
 
   async #renewAll(): Promise<void> {
     await Promise.all(
-      [...this.#leases].map(async ([partition, lease]) => {
-        try {
-          lease.revision = await this.#kv.update(key(partition), this.options.replica, lease.revision);
-          lease.renewedAt = performance.now();
-        } catch (error) {
-          const isRefused = /wrong last sequence/i.test((error as Error).message);
-          // Give up before the entry can expire: a replica that cannot renew must not be the last to know.
-          if (isRefused || performance.now() - lease.renewedAt > this.#ttl / 2) {
-            await this.#lose(partition, error);
-          }
-        }
+      [...this.#leases].map(([partition, lease]) => {
+        lease.renewing = this.#renew(partition, lease);
+        return lease.renewing;
       }),
     );
   }
 
-  async #lose(partition: number, error: unknown): Promise<void> {
-    if (!this.#leases.delete(partition)) return;
+  async #renew(partition: number, lease: Lease): Promise<void> {
+    const askedAt = performance.now();
+    try {
+      lease.revision = await this.#kv.update(key(partition), this.options.replica, lease.revision, this.#ttl / 3);
+      lease.renewedAt = askedAt;
+    } catch (error) {
+      const isRefused = /wrong last sequence/i.test((error as Error).message);
+      // Give up before the entry can expire: a replica that cannot renew must not be the last to know.
+      if (isRefused || performance.now() - lease.renewedAt > this.#ttl / 2) this.#lose(partition, lease, error);
+    }
+  }
+
+  #lose(partition: number, lease: Lease, error: unknown): void {
+    if (this.#leases.get(partition) !== lease || lease.leaving) return;
     this.options.onProblem?.(`lease of partition ${partition} was lost`, error);
-    await this.#handlers.lost(partition);
+    // Not waited for: the other leases must be renewed meanwhile.
+    lease.leaving = this.#unserve(partition, lease).finally(() => this.#leases.delete(partition));
+    void this.#reported(`partition ${partition} could not be given up`, lease.leaving);
+  }
+
+  async #leave(partition: number, lease: Lease): Promise<void> {
+    try {
+      await this.#unserve(partition, lease);
+    } finally {
+      this.#pausedUntil.set(partition, performance.now() + this.#ttl / 2);
+      this.#leases.delete(partition);
+      await this.#delete(partition, lease);
+    }
+  }
+
+  /** Not before the taking over has ended: what is stopped in the middle of its start would go on afterwards. */
+  async #unserve(partition: number, lease: Lease): Promise<void> {
+    if (await lease.served) await this.#handlers.lost(partition);
   }
 
   async #acquireUpTo(share: number): Promise<void> {
@@ -156,25 +185,38 @@ export class KvPartitionLeases implements PartitionLeases {
   }
 
   async #acquire(partition: number): Promise<void> {
+    const askedAt = performance.now();
     let revision: number;
     try {
       revision = await this.#kv.create(key(partition), this.options.replica);
-    } catch {
-      return;
+    } catch (error) {
+      if (/wrong last sequence/i.test((error as Error).message)) return;
+      // Without its bucket no partition would ever have an owner again.
+      await this.#openBucket();
+      throw error;
     }
-    const lease = { revision, renewedAt: performance.now() };
+    const served = Promise.withResolvers<boolean>();
+    const lease: Lease = {
+      revision,
+      renewedAt: askedAt,
+      served: served.promise,
+      renewing: Promise.resolve(),
+      leaving: undefined,
+    };
     this.#leases.set(partition, lease);
     try {
       await this.#handlers.acquired(partition);
+      served.resolve(true);
     } catch (error) {
       this.options.onProblem?.(`partition ${partition} could not be taken over`, error);
-      this.#leases.delete(partition);
-      this.#pausedUntil.set(partition, performance.now() + this.#ttl / 2);
-      await this.#delete(partition, lease);
+      served.resolve(false);
+      await this.release(partition);
     }
   }
 
   async #delete(partition: number, lease: Lease): Promise<void> {
+    // It changes the revision.
+    await lease.renewing;
     try {
       await this.#kv.delete(key(partition), { previousSeq: lease.revision });
     } catch (error) {
@@ -183,38 +225,22 @@ export class KvPartitionLeases implements PartitionLeases {
     }
   }
 
+  #heard(msg: Msg): void {
+    let member: { replica?: unknown; leaving?: boolean } | null;
+    try {
+      member = msg.json();
+    } catch {
+      return;
+    }
+    if (typeof member?.replica !== 'string') return;
+    if (member.leaving) this.#members.delete(member.replica);
+    else this.#members.set(member.replica, { seenAt: performance.now() });
+  }
+
   #announce(leaving: boolean): void {
     const { replica } = this.options;
-    const message = { replica, held: this.#leases.size, ...(leaving ? { leaving } : {}) };
+    const message = { replica, held: this.held.size, ...(leaving ? { leaving } : {}) };
     if (!this.nc.isClosed()) this.nc.publish(this.#subject, JSON.stringify(message));
-  }
-}
-
-/** Holds every partition from the start: one replica, tests, `npm start`. */
-export class SoleLeases implements PartitionLeases {
-  readonly #held = new Set<number>();
-  #handlers: LeaseHandlers | undefined;
-
-  constructor(private readonly partitions: number) {}
-
-  get held(): ReadonlySet<number> {
-    return this.#held;
-  }
-
-  async start(handlers: LeaseHandlers): Promise<void> {
-    this.#handlers = handlers;
-    for (let partition = 0; partition < this.partitions; partition++) {
-      this.#held.add(partition);
-      await handlers.acquired(partition);
-    }
-  }
-
-  async release(partition: number): Promise<void> {
-    if (this.#held.delete(partition)) await this.#handlers?.lost(partition);
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all([...this.#held].map((partition) => this.release(partition)));
   }
 }
 
