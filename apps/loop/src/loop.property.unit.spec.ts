@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { isLogError } from '@longrein/log';
 import { startableInput } from '@longrein/session';
 import { VirtualClock } from '@longrein/testing';
 import fc from 'fast-check';
@@ -89,16 +90,25 @@ class Run {
       await loop.start();
     }
     if (op.kind === 'cancel' || op.kind === 'verdict') {
-      const { turn } = await session.state();
+      const { turn, last_seq } = await session.state();
       if (op.kind === 'cancel' && turn) await session.cancel({ hard: op.hard });
       const request = turn?.approvals.find(({ verdict }) => verdict === null);
-      if (op.kind === 'verdict' && request) await this.resolve(request.call_id, request.request_seq, op.approved);
+      if (op.kind === 'verdict' && request) await this.resolve(request, op.approved, last_seq);
     }
   }
 
-  async resolve(call_id: string, request_seq: number, approved: boolean): Promise<void> {
-    const verdict = approved ? 'approved' : 'denied';
-    await this.session.append('approvals', 'approval/resolved', { call_id, request_seq, verdict });
+  /** As the approvals service does: under the condition that the request still stands. */
+  async resolve(request: { call_id: string; request_seq: number }, approved: boolean, seq: number): Promise<void> {
+    const { call_id, request_seq } = request;
+    const payload = { call_id, request_seq, verdict: approved ? 'approved' : 'denied' };
+    const expect = { seq, none_of: ['approval/resolved', 'turn/end'] };
+    const append = { events: [{ type: 'approval/resolved', payload }], expect, since: seq };
+    await this.loop.deployment
+      .as('approvals')
+      .append(this.session.id, append)
+      .catch((error: unknown) => {
+        if (!isLogError(error, 'conflict')) throw error;
+      });
   }
 
   /** Lets everything come to rest: verdicts are given, stalled turns are woken, time passes. */
@@ -109,7 +119,7 @@ class Run {
       const state = await this.session.state();
       if (state.turn === null && startableInput(state) === undefined && this.loop.engine.load.active === 0) return;
       const request = state.turn?.approvals.find(({ verdict }) => verdict === null);
-      if (request) await this.resolve(request.call_id, request.request_seq, true);
+      if (request) await this.resolve(request, true, state.last_seq);
       else if (state.turn?.stalled) await this.session.inject('go on');
     }
     throw new Error(`does not come to rest: ${JSON.stringify((await this.session.state()).turn)}`);

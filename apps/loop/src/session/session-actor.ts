@@ -11,19 +11,15 @@ import {
 } from '@longrein/session';
 import { Wakeup } from '../core/wakeup.js';
 import { type ActorDeps, type ActorEnd, FUTILE_LIMIT, RESUME_BACKOFF } from './actor-deps.js';
+import { type Step, AT_REST } from './actor-step.js';
+import { Parking } from './parking.js';
 import { Recovery } from './recovery.js';
 import { SessionJournal } from './session-journal.js';
-import { SNAPSHOT_EVERY } from './session-loader.js';
 import type { SessionView } from './session-view.js';
+import { setAside } from './set-aside.js';
 import { StepTasks } from './step-tasks.js';
 import { Troubles } from './troubles.js';
 import { failTurn, refuseTurn } from './turn-failure.js';
-
-/** What a pass through the loop came to: go on at once, wait for something to happen, or end the actor. */
-type Step = 'again' | 'wait' | ActorEnd;
-
-/** Ends that something new to see would have prevented. */
-const AT_REST: ReadonlySet<Step> = new Set<Step>(['idle', 'parked', 'stalled', 'failed']);
 
 /**
  * Runs one session's turns, one at a time, while the session is in work. Everything it does is the same cycle: look at
@@ -50,7 +46,7 @@ export class SessionActor implements SessionView {
   /** Failures since something was last appended. */
   #futile = 0;
   #mode: 'run' | 'stopping' | 'aborting' | 'killed' = 'run';
-  #parked: { readonly cancel: () => void; over: boolean } | undefined;
+  readonly #parking: Parking;
 
   /** `stimulus`: the fact that the actor was made for; absent when its partition was taken over. */
   constructor(
@@ -62,6 +58,7 @@ export class SessionActor implements SessionView {
     this.#tasks = new StepTasks(this, deps, raise);
     this.#recovery = new Recovery(this, deps);
     this.#troubles = new Troubles(deps, raise);
+    this.#parking = new Parking(deps, raise);
     if (stimulus) this.#recovery.note(stimulus);
     this.done = this.#run().finally(() => this.#release());
   }
@@ -170,7 +167,7 @@ export class SessionActor implements SessionView {
   }
 
   async #act(action: Action): Promise<Step> {
-    if (action.kind !== 'await_calls') this.#unpark();
+    if (action.kind !== 'await_calls') this.#parking.end();
     switch (action.kind) {
       case 'rest':
         return 'idle';
@@ -221,21 +218,8 @@ export class SessionActor implements SessionView {
 
   /** Nothing can be done before a human decides. The session stays in memory for a while, then leaves it. */
   #park(): Step {
-    if (this.#mode === 'stopping' || this.#parked?.over) return 'parked';
     this.#recovery.leaveGate();
-    if (!this.#parked) {
-      const over = (): void => {
-        if (this.#parked) this.#parked.over = true;
-        this.#wakeup.raise();
-      };
-      this.#parked = { cancel: this.deps.clock.setTimeout(over, this.deps.parked_ms), over: false };
-    }
-    return 'wait';
-  }
-
-  #unpark(): void {
-    this.#parked?.cancel();
-    this.#parked = undefined;
+    return this.#mode === 'stopping' || this.#parking.expired() ? 'parked' : 'wait';
   }
 
   /** A step without a reply that nobody asked a model for: its append was cut short. It is given up, not repeated. */
@@ -295,27 +279,15 @@ export class SessionActor implements SessionView {
     this.#mine = undefined;
     this.#checked = false;
     this.#tasks.clear();
-    this.#unpark();
+    this.#parking.end();
     this.#troubles.clear();
     this.#recovery.leaveGate();
   }
 
   #finish(end: ActorEnd): ActorEnd {
     this.finished = true;
-    if (end === 'idle' && this.#journal) this.#setAside(this.#journal);
+    if (end === 'idle' && this.#journal) setAside(this.#journal, this.#snapshotSeq, this.deps);
     return end;
-  }
-
-  /** Keeps the state for the next turn: in memory for a while, and in the store where reading it again costs much. */
-  #setAside({ state, verified }: SessionJournal): void {
-    const { sessionId: session_id } = this;
-    if (state.turn === null && state.last_fact_seq - this.#snapshotSeq >= SNAPSHOT_EVERY) {
-      this.#snapshotSeq = state.last_fact_seq;
-      this.deps.loader.save(session_id, state).catch((error: unknown) => {
-        this.deps.logger.warn({ session_id, err: error }, 'a snapshot was not saved');
-      });
-    }
-    this.deps.warm.keep(session_id, { state, verified, snapshot_seq: this.#snapshotSeq });
   }
 
   #release(): void {
@@ -323,7 +295,7 @@ export class SessionActor implements SessionView {
     this.#life.abort();
     this.#tasks.drop();
     this.#troubles.clear();
-    this.#unpark();
+    this.#parking.end();
     this.#recovery.leaveGate();
   }
 }

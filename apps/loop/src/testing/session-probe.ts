@@ -13,7 +13,10 @@ export class SessionProbe {
 
   /** Appends as a service, without a condition. */
   async append(service: ServiceName, type: string, payload: unknown): Promise<number> {
-    const { seq } = await this.deployment.as(service).append(this.id, { events: [{ type, payload }], since: -1 });
+    const log = this.deployment.as(service);
+    // How far the session was seen: the log looks for an earlier try of this append above it, and no further back.
+    const { last_seq: since } = await log.read(this.id, { from_seq: 0, limit: 1 });
+    const { seq } = await log.append(this.id, { events: [{ type, payload }], since });
     return seq;
   }
 
