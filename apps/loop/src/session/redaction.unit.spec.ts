@@ -63,6 +63,6 @@ describe('secrets in a session', () => {
     const events = await session.events();
     const claim = events.slice(0, events.findIndex(({ type }) => type === 'user/message') + 1);
     const [start] = await session.payloads('step/start');
-    expect(start?.['request_digest']).toBe(derivedRequestDigest(fold(claim), 'test/model'));
+    expect(start?.['request_digest']).toBe(derivedRequestDigest(fold(claim), { model: 'test/model' }));
   });
 });

@@ -231,8 +231,7 @@ export class SessionActor implements SessionView {
 
   async #handOver(reason: string): Promise<Step> {
     this.#tasks.drop();
-    const { turn } = this.state;
-    if (turn === null || turn.turn_id !== this.#mine) return 'parked';
+    if (this.#mine === undefined || this.state.turn?.turn_id !== this.#mine) return 'parked';
     const decision = decideHandover(this.state, { epoch: this.deps.epoch, reason });
     if (decision.kind === 'refused') return 'parked';
     return (await this.append(decision.append)) === 'conflict' ? 'again' : 'handed_over';
@@ -240,9 +239,9 @@ export class SessionActor implements SessionView {
 
   /** Something failed. Decides between trying again, failing the turn, and giving up. */
   async #survive(error: unknown): Promise<Step> {
-    const { logger } = this.deps;
-    const { sessionId: session_id } = this;
     if (this.#mode === 'killed') return 'killed';
+    const { deps, sessionId: session_id } = this;
+    const { logger } = deps;
     if (isLogError(error, 'fenced')) return 'fenced';
     if (isLogError(error, 'unknown_session')) return 'idle';
     if (isLogError(error, 'unavailable', 'moved', 'storage_full', 'conflict')) {

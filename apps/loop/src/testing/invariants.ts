@@ -87,16 +87,15 @@ function inputs(events: readonly EventEnvelope[], settled: boolean): string[] {
 function digests(events: readonly EventEnvelope[]): string[] {
   const wrong: string[] = [];
   let state = initialState();
-  let step: { seq: number; model: string; request_digest: string; batch: string } | undefined;
+  let step: (PayloadOf<'step/start'> & { seq: number; batch: string }) | undefined;
   for (const event of events) {
     state = evolve(state, event);
     if (event.type === 'step/start') {
-      const { model, request_digest } = event.payload as { model: string; request_digest: string };
-      step = { seq: event.seq, model, request_digest, batch: event.batch?.id ?? event.id };
+      step = { ...(event.payload as PayloadOf<'step/start'>), seq: event.seq, batch: event.batch?.id ?? event.id };
     }
     const last = event.batch === undefined || event.batch.index === event.batch.count - 1;
     if (step && last && (event.batch?.id ?? event.id) === step.batch) {
-      const derived = derivedRequestDigest(state, step.model);
+      const derived = derivedRequestDigest(state, step);
       if (derived !== step.request_digest) wrong.push(`the digest of step/start at ${step.seq} is not the history's`);
       step = undefined;
     }
