@@ -10,9 +10,8 @@ import type { Timestamp } from './timestamp.js';
 export interface PreparedEvent {
   readonly envelope: BaseEnvelope;
   readonly definition: EventDefinition;
-  /** The envelope as JSON: exactly what is stored. */
-  readonly body: string;
-  readonly bytes: number;
+  /** The envelope as JSON in UTF-8: exactly what is stored. */
+  readonly body: Buffer;
 }
 
 /** What to do with an append. */
@@ -40,7 +39,6 @@ export interface AppendContext {
 }
 
 const NOTHING: ReadonlySet<number> = new Set();
-const utf8Length = (text: string): number => Buffer.byteLength(text);
 
 /**
  * The log's rule, for every implementation: what happens to an append, given the session's head. Pure but for ids and
@@ -169,15 +167,14 @@ function prepare(
       v: definition.v,
       ...(count > 1 ? { batch: { id: batchId, index, count } } : {}),
     };
-    const body = JSON.stringify(envelope);
-    const bytes = utf8Length(body);
-    if (bytes > MAX_EVENT_BYTES) {
+    const body = Buffer.from(JSON.stringify(envelope));
+    if (body.length > MAX_EVENT_BYTES) {
       throw new LogError(
         'too_large',
-        `events[${index}] (${definition.type}) takes ${bytes} bytes; at most ${MAX_EVENT_BYTES} are stored`,
+        `events[${index}] (${definition.type}) takes ${body.length} bytes; at most ${MAX_EVENT_BYTES} are stored`,
       );
     }
-    prepared.push({ envelope, definition, body, bytes });
+    prepared.push({ envelope, definition, body });
   }
   return prepared;
 }

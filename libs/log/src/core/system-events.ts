@@ -73,6 +73,5 @@ function prepared(envelope: object, kind: StreamKind): PreparedEvent {
   const event = envelope as BaseEnvelope;
   const definition = definitionOf(kind, event.type);
   if (!definition) throw new LogError('invalid_event', `type ${event.type} is newer than this log service; update it`);
-  const body = JSON.stringify(event);
-  return { envelope: event, definition, body, bytes: Buffer.byteLength(body) };
+  return { envelope: event, definition, body: Buffer.from(JSON.stringify(event)) };
 }

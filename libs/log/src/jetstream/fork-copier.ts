@@ -93,7 +93,7 @@ export class ForkCopier {
         if (event.seq > fork.boundary) break;
         const copy = forkedCopy(event, head.id);
         group.push(copy);
-        bytes += copy.bytes;
+        bytes += copy.body.length;
         seq++;
         if (group.length >= GROUP || bytes >= GROUP_BYTES) await flush();
       }

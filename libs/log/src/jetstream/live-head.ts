@@ -65,9 +65,9 @@ export class LiveHead extends SessionHead {
 
   /** Takes in events that were handed to the pipeline at `base`. */
   take(base: number, events: readonly PreparedEvent[]): void {
-    events.forEach(({ envelope, definition, bytes }, i) => {
+    events.forEach(({ envelope, definition, body }, i) => {
       const isFact = definition.class === 'fact';
-      this.push(envelope, isFact, bytes);
+      this.push(envelope, isFact, body.length);
       this.sequence = base + i;
       this.links = linksAfter(this.links, this.sequence, isFact, this.factOrdinal);
     });

@@ -7,7 +7,7 @@ export interface Outgoing {
   readonly messageId: string;
   /** Further header lines, each ending in CRLF. */
   readonly headers: string;
-  readonly body: string;
+  readonly body: Uint8Array;
 }
 
 /** A message with its place. */

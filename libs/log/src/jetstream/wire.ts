@@ -1,23 +1,17 @@
+import { isUtf8 } from 'node:buffer';
 import type { Msg } from '@nats-io/nats-core';
 import { LogError } from '../port/index.js';
 import type { RawPage } from './session-reader.js';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A request's body. Throws `invalid_event` or `too_large`, saying what was wrong with it. */
 export function parseRequest(msg: Msg, maxBytes: number): Record<string, unknown> {
   if (msg.data.length > maxBytes) {
     throw new LogError('too_large', `the request has ${msg.data.length} bytes; at most ${maxBytes} are taken`);
   }
-  let text: string;
-  try {
-    text = utf8.decode(msg.data);
-  } catch {
-    throw new LogError('invalid_event', 'the request is not valid UTF-8');
-  }
+  if (!isUtf8(msg.data)) throw new LogError('invalid_event', 'the request is not valid UTF-8');
   let request: unknown;
   try {
-    request = JSON.parse(text);
+    request = JSON.parse(textOf(msg.data));
   } catch (error) {
     throw new LogError('invalid_event', `the request is not JSON: ${(error as Error).message}`);
   }
@@ -52,3 +46,7 @@ export function encodePage({ events, next_seq, last_seq }: RawPage): Uint8Array 
 }
 
 const COMMA = Buffer.from(',');
+
+function textOf(data: Uint8Array): string {
+  return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString();
+}

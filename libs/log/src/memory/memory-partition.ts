@@ -135,13 +135,13 @@ export class MemoryPartition {
     return stored;
   }
 
-  #place(id: string, { body, definition, bytes }: PreparedEvent): StoredEvent {
+  #place(id: string, { body, definition }: PreparedEvent): StoredEvent {
     const sequence = this.#events.length + 1;
     // Read back from its JSON, as every other log stores it; frozen, because all readers share it.
-    const envelope = deepFreeze(JSON.parse(body) as BaseEnvelope);
+    const envelope = deepFreeze(JSON.parse(body.toString()) as BaseEnvelope);
     const own = { stream: this.stream, incarnation: this.#incarnation, sequence, event_id: envelope.id };
     const checkpoint = definition.class === 'fact' ? own : this.#events.at(-1)!.checkpoint;
-    const stored = { sequence, incarnation: this.#incarnation, envelope, definition, bytes, checkpoint };
+    const stored = { sequence, incarnation: this.#incarnation, envelope, definition, bytes: body.length, checkpoint };
     this.#events.push(stored);
     const session = this.#sessions.get(id);
     if (session) session.push(stored);
