@@ -1,3 +1,4 @@
+import { approvalsConfig, startApprovals } from '@longrein/approvals-app';
 import { gatewayConfig, startGateway } from '@longrein/gateway-app';
 import { logConfig, startLog } from '@longrein/log-app';
 import { loopConfig, startLoop } from '@longrein/loop-app';
@@ -76,6 +77,7 @@ async function start({ dataDir, env, natsPort, onProgress }: SystemOptions, tear
   const gatewayOf = gatewayConfig.parse(full);
   await up('log', startLog(withoutHttp(log)));
   await up('registry', startRegistry(withoutHttp(registryConfig.parse(full))));
+  await up('approvals', startApprovals(withoutHttp(approvalsConfig.parse(full))));
   await up('loop', startLoop(withoutHttp(loopConfig.parse(full))));
   const gateway = await up('gateway', startGateway(gatewayOf));
 

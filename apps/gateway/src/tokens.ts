@@ -1,7 +1,15 @@
 /** Injection tokens of the gateway's module. */
 
-/** `() => TokenBook`: the tokens in force. */
-export const TOKENS = Symbol('TOKENS');
+/** `Authenticator`. */
+export const AUTHENTICATOR = Symbol('AUTHENTICATOR');
+/** `Limits` of the tokens. */
+export const LIMITS = Symbol('LIMITS');
+/** `LiveClients`: who is connected to this replica. */
+export const CLIENTS = Symbol('CLIENTS');
+/** `RegistryService`. */
+export const REGISTRY = Symbol('REGISTRY');
+/** `EventStreams`: clients that follow a session over HTTP. */
+export const STREAMS = Symbol('STREAMS');
 /** `SessionLog` as the gateway. */
 export const LOG = Symbol('LOG');
 /** `SessionCommands`. */

@@ -1,32 +1,25 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { matchesAny } from '@longrein/session';
-import { z } from 'zod';
+import type { Capability, TokenLimits, TokenRule } from './token-rules.js';
 
-/** What a token may be used for. */
-export const capability = z.enum(['read', 'steer', 'approve', 'policy', 'model']);
-
-export type Capability = z.infer<typeof capability>;
-
-/** One token of the configuration. */
-export const tokenRule = z.strictObject({
-  token: z.string().min(8, 'must have at least 8 characters'),
-  /** Patterns of the agent and session ids it is good for. */
-  agents: z.array(z.string().min(1)).min(1).default(['*']),
-  capabilities: z.array(capability).min(1).default(capability.options),
-});
-
-export const tokenRules = z.array(tokenRule).min(1, 'needs at least one token');
-
-export type TokenRule = z.infer<typeof tokenRule>;
-
-/** What the bearer of a token may do with one agent. */
+/** What a client may do with one agent. */
 export interface Access {
+  /** Digest of the token: tells tokens apart without being one. */
+  readonly token_id: string;
+  readonly name?: string;
   readonly capabilities: ReadonlySet<Capability>;
+  readonly limits: TokenLimits;
 }
 
-interface Entry {
+/** A token that is in force. */
+export interface KnownToken {
+  readonly id: string;
+  /** Without the token itself. */
+  readonly rule: Omit<TokenRule, 'token'>;
+}
+
+interface Entry extends KnownToken {
   readonly digest: Buffer;
-  readonly rule: TokenRule;
 }
 
 /** The tokens in force. Compared by digest and in constant time; the tokens themselves are not kept. */
@@ -34,18 +27,40 @@ export class TokenBook {
   readonly #entries: readonly Entry[];
 
   constructor(rules: readonly TokenRule[]) {
-    this.#entries = rules.map((rule) => ({ digest: digestOf(rule.token), rule: { ...rule, token: '' } }));
+    this.#entries = rules.map(({ token, ...rule }) => {
+      const digest = digestOf(token);
+      return { digest, id: digest.toString('base64url'), rule };
+    });
+  }
+
+  /** The token of an `Authorization` header; nothing when it is not in force. */
+  token(authorization: string | undefined): KnownToken | undefined {
+    const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+    if (token === undefined) return undefined;
+    const digest = digestOf(token);
+    let found: KnownToken | undefined;
+    for (const entry of this.#entries) if (timingSafeEqual(entry.digest, digest)) found = entry;
+    return found;
   }
 
   /** Access of an `Authorization` header to an agent's session; nothing when there is none. */
   access(authorization: string | undefined, agentId: string): Access | undefined {
-    const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-    if (token === undefined) return undefined;
-    const digest = digestOf(token);
-    let found: TokenRule | undefined;
-    for (const entry of this.#entries) if (timingSafeEqual(entry.digest, digest)) found = entry.rule;
-    return found && matchesAny(found.agents, agentId) ? { capabilities: new Set(found.capabilities) } : undefined;
+    return accessOf(this.token(authorization), agentId);
   }
+
+  /** Access of whoever once presented the token with an id that passes; nothing when it is not in force any more. */
+  accessBy(matches: (tokenId: string) => boolean, agentId: string): Access | undefined {
+    return accessOf(
+      this.#entries.find(({ id }) => matches(id)),
+      agentId,
+    );
+  }
+}
+
+function accessOf(known: KnownToken | undefined, agentId: string): Access | undefined {
+  if (!known || !matchesAny(known.rule.agents, agentId)) return undefined;
+  const { name, capabilities, limits } = known.rule;
+  return { token_id: known.id, ...(name !== undefined && { name }), capabilities: new Set(capabilities), limits };
 }
 
 function digestOf(token: string): Buffer {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { TokenBook, tokenRules } from './token-book.js';
+import { TokenBook } from './token-book.js';
+import { tokenRules } from './token-rules.js';
 
 const ALL = ['read', 'steer', 'approve', 'policy', 'model'];
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { refuse } from './bearer.guard.js';
+import { refuse } from './refusals.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { refuse } from './bearer.guard.js';
+import { refuse } from './refusals.js';
 
 /** Tells who comes to the socket's address without asking for a WebSocket. */
 @Controller('agents')

@@ -6,6 +6,8 @@ export const MAX_FRAME_BYTES = 1024 * 1024;
 
 const text = z.string().refine((value) => value.isWellFormed(), 'must be well-formed Unicode');
 const callId = text.min(1).max(256);
+/** Seq of the request that is meant, where a call id was asked about more than once. */
+const requestSeq = z.int().nonnegative().optional();
 const reason = text.max(4096).optional();
 const patterns = z.array(text.max(256)).max(128);
 
@@ -20,8 +22,8 @@ export const clientFrame = z.discriminatedUnion('type', [
     input_id: text.min(1).max(256).optional(),
   }),
   z.object({ type: z.literal('cancel'), reason }),
-  z.object({ type: z.literal('approve'), call_id: callId }),
-  z.object({ type: z.literal('deny'), call_id: callId, reason }),
+  z.object({ type: z.literal('approve'), call_id: callId, request_seq: requestSeq }),
+  z.object({ type: z.literal('deny'), call_id: callId, request_seq: requestSeq, reason }),
   z.object({
     type: z.literal('set_model'),
     role: modelRole,

@@ -11,7 +11,9 @@ export type ErrorCode =
   | 'not_running'
   | 'stale_call'
   | 'unsupported'
-  | 'unavailable';
+  | 'unavailable'
+  | 'refused'
+  | 'limit_exceeded';
 
 /** Frames of the protocol itself. Events are sent as stored; only they have a `seq`. */
 export type ServerFrame =
@@ -27,12 +29,15 @@ export const CLOSE_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   internal: 1011,
 };
 
+/** WebSocket close code of a connection that a token's limits kept from being opened. */
+export const TOO_MANY = 4429;
+
 /** WebSocket close code after an `unavailable` that kept a session from being opened. */
 export const TRY_AGAIN_LATER = 1013;
 
 /** A refusal that a client is told about; the connection stays open unless the code has a close code. */
 export class FrameError extends Error {
-  override readonly name = 'FrameError';
+  override readonly name: string = 'FrameError';
 
   constructor(
     readonly code: ErrorCode,

@@ -1,17 +1,25 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ModelRole } from '@longrein/events';
-import { LOOKBACK, type SessionLog, LogError, isLogError } from '@longrein/log';
+import { LOOKBACK, LogError, type SessionLog, type SessionStates, isLogError } from '@longrein/log';
 import { isConfigured, openTurn } from '@longrein/session';
 import { FrameError } from '../protocol/server-frames.js';
-import type { AgentInputs } from './agent-inputs.js';
-import type { SessionStates } from './session-states.js';
+import type { PolicyService } from '../services/policies.js';
+import type { RegistryService } from '../services/registry.js';
+import type { ClientVerdict, VerdictService } from '../services/verdicts.js';
+
+/** The services behind what clients do. */
+export interface Services {
+  readonly registry: RegistryService;
+  readonly verdicts: VerdictService;
+  readonly policies: PolicyService;
+}
 
 /** What clients do to sessions, whichever way they come. Rejects with `FrameError` or `LogError`. */
 export class SessionCommands {
   constructor(
     private readonly log: SessionLog,
     private readonly states: SessionStates,
-    private readonly agents: AgentInputs,
+    private readonly services: Services,
   ) {}
 
   /** Opens the session, creating it on first use. */
@@ -37,7 +45,7 @@ export class SessionCommands {
   ): Promise<{ input_id: string }> {
     const { text, wake, input_id = randomUUID() } = input;
     if (wake && isConfigured(await this.states.current(sessionId))) {
-      await this.agents.inject({ session_id: sessionId, input_id, text });
+      await this.services.registry.inject({ session_id: sessionId, input_id, text });
       return { input_id };
     }
     const payload = { input_id, text, wake, origin: 'client' };
@@ -68,6 +76,16 @@ export class SessionCommands {
         if (!isLogError(error, 'conflict')) throw error;
       }
     }
+  }
+
+  /** Decides about a call that waits for it. Rejects with `stale_call` when it waits no more. */
+  resolve(verdict: ClientVerdict): Promise<object> {
+    return this.services.verdicts.resolve(verdict);
+  }
+
+  /** Replaces the session's policy. */
+  setPolicy(sessionId: string, patterns: readonly string[], by: string | undefined): Promise<void> {
+    return this.services.policies.set(sessionId, patterns, by);
   }
 
   /** Points one of the session's model roles at another model, from the next step on. */

@@ -3,11 +3,15 @@ import type { Clock } from '@longrein/clock';
 import { type SessionLog, isLogError } from '@longrein/log';
 import type { Logger } from '@longrein/service';
 import type { WebSocket } from 'ws';
-import type { Access, Capability } from '../auth/token-book.js';
+import type { Limits } from '../auth/limits.js';
+import type { Access } from '../auth/token-book.js';
+import type { Capability } from '../auth/token-rules.js';
+import type { LiveClient } from '../clients/live-clients.js';
 import type { SocketLimits } from '../config.js';
 import { type ClientFrame, isBadFrame, parseClientFrame } from '../protocol/client-frames.js';
-import { CLOSE_CODES, FrameError, PROTOCOL, TRY_AGAIN_LATER } from '../protocol/server-frames.js';
+import { CLOSE_CODES, FrameError, PROTOCOL, TOO_MANY, TRY_AGAIN_LATER } from '../protocol/server-frames.js';
 import { type SessionCommands, asFrameError } from '../sessions/session-commands.js';
+import { WebSocketSink } from './frame-sink.js';
 import { Inbound } from './inbound.js';
 import { keepAlive } from './keep-alive.js';
 import { Outbound } from './outbound.js';
@@ -21,6 +25,7 @@ export interface ConnectionDependencies {
   readonly commands: SessionCommands;
   readonly steering: Pick<Steering, 'take' | 'drop'>;
   readonly limits: SocketLimits;
+  readonly tokenLimits: Limits;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'error'>;
 }
@@ -37,21 +42,22 @@ const NEEDS: Readonly<Record<ClientFrame['type'], Capability>> = {
 };
 
 /** One client at one agent's session. Whatever happens here ends this connection at most, never an append or a turn. */
-export class AgentConnection {
+export class AgentConnection implements LiveClient {
   readonly #id = randomUUID();
   readonly #outbound: Outbound;
   readonly #inbound: Inbound;
   readonly #ended = new AbortController();
   #subscription: AbortController | undefined;
   #knownSeq = -1;
+  #leave = (): void => undefined;
 
   constructor(
     private readonly deps: ConnectionDependencies,
     private readonly socket: WebSocket,
     readonly agentId: string,
-    private readonly access: Access,
+    readonly access: Access,
   ) {
-    this.#outbound = new Outbound(socket, deps.limits.outbound_bytes);
+    this.#outbound = new Outbound(new WebSocketSink(socket), deps.limits.outbound_bytes);
     this.#inbound = new Inbound(socket);
   }
 
@@ -85,6 +91,8 @@ export class AgentConnection {
     const { commands, steering } = this.deps;
     const steers = this.access.capabilities.has('steer');
     try {
+      this.deps.tokenLimits.take(this.access);
+      this.#leave = this.deps.tokenLimits.enter(this.access, this.agentId);
       this.#knownSeq = steers ? (await commands.open(this.agentId)).last_seq : await commands.lastSeq(this.agentId);
     } catch (error) {
       await this.#refuse(error);
@@ -109,10 +117,13 @@ export class AgentConnection {
     await this.#fail(error);
     if (this.#ended.signal.aborted) return;
     this.#end();
-    this.socket.close(TRY_AGAIN_LATER, 'try again later');
+    const tooMany = error instanceof FrameError && error.code === 'limit_exceeded';
+    if (tooMany) this.socket.close(TOO_MANY, error.code);
+    else this.socket.close(TRY_AGAIN_LATER, 'try again later');
   }
 
   async #handle(data: Buffer, isBinary: boolean): Promise<void> {
+    this.deps.tokenLimits.take(this.access);
     const frame = parseClientFrame(data, isBinary);
     if (isBadFrame(frame)) throw new FrameError('bad_frame', frame.problem);
     const capability = NEEDS[frame.type];
@@ -140,11 +151,19 @@ export class AgentConnection {
         await commands.setModel(this.agentId, frame.role, frame.model, this.#knownSeq);
         return;
       case 'approve':
+        await commands.resolve({ ...this.#verdict(frame), verdict: 'approved' });
+        return;
       case 'deny':
-        throw new FrameError('unsupported', 'no approvals service is deployed');
+        await commands.resolve({ ...this.#verdict(frame), verdict: 'denied', reason: frame.reason });
+        return;
       case 'set_policy':
-        throw new FrameError('unsupported', 'no policy service is deployed');
+        await commands.setPolicy(this.agentId, frame.patterns, this.access.name);
+        return;
     }
+  }
+
+  #verdict({ call_id, request_seq }: { call_id: string; request_seq?: number | undefined }) {
+    return { session_id: this.agentId, call_id, request_seq, by: this.access.name };
   }
 
   #subscribe(fromSeq: number): void {
@@ -182,6 +201,7 @@ export class AgentConnection {
   #end(): void {
     this.#ended.abort();
     this.#subscription?.abort();
+    this.#leave();
     this.deps.steering.drop(this.agentId, this.#id);
   }
 }

@@ -1,4 +1,4 @@
-import type { WebSocket } from 'ws';
+import type { FrameSink } from './frame-sink.js';
 
 /** Bytes on their way to the kernel above which what can wait does. */
 const HIGH_WATER = 256 * 1024;
@@ -6,13 +6,13 @@ const HIGH_WATER = 256 * 1024;
 /** One connection's outbound side: replays and answers wait for a slow reader, the live tail does not. */
 export class Outbound {
   constructor(
-    private readonly socket: WebSocket,
+    private readonly sink: FrameSink,
     private readonly liveLimit: number,
   ) {}
 
   /** Sends a frame now, behind whatever is on its way. */
   send(frame: object): void {
-    if (this.socket.readyState === this.socket.OPEN) this.socket.send(JSON.stringify(frame));
+    if (this.sink.isOpen) this.sink.write(frame);
   }
 
   /**
@@ -20,22 +20,21 @@ export class Outbound {
    * waiting for it.
    */
   async paced(frame: object): Promise<boolean> {
-    if (this.socket.readyState !== this.socket.OPEN) return false;
-    const text = JSON.stringify(frame);
-    if (this.socket.bufferedAmount < HIGH_WATER) {
-      this.socket.send(text);
+    if (!this.sink.isOpen) return false;
+    if (this.sink.waiting < HIGH_WATER) {
+      this.sink.write(frame);
       return false;
     }
-    // Resolves also when the socket breaks; the close event ends whatever sends then.
-    await new Promise<void>((resolve) => this.socket.send(text, () => resolve()));
+    // Resolves also when the connection breaks; its end ends whatever sends then.
+    await new Promise<void>((resolve) => this.sink.write(frame, resolve));
     return true;
   }
 
   /** Sends an event of the live tail. False when the reader has fallen too far behind: nothing was sent. */
   live(event: object): boolean {
-    if (this.socket.readyState !== this.socket.OPEN) return true;
-    if (this.socket.bufferedAmount > this.liveLimit) return false;
-    this.socket.send(JSON.stringify(event));
+    if (!this.sink.isOpen) return true;
+    if (this.sink.waiting > this.liveLimit) return false;
+    this.sink.write(event);
     return true;
   }
 }

@@ -2,8 +2,11 @@ import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isValidId } from '@longrein/events';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Access, TokenBook } from '../auth/token-book.js';
-import { CLOSE_CODES } from '../protocol/server-frames.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import type { Access } from '../auth/token-book.js';
+import type { LiveClients } from '../clients/live-clients.js';
+import { CLOSE_CODES, FrameError, TRY_AGAIN_LATER } from '../protocol/server-frames.js';
+import { asFrameError } from '../sessions/session-commands.js';
 import { AgentConnection, type ConnectionDependencies } from './agent-connection.js';
 
 /** Above this a frame ends the connection; below it, and above the protocol's limit, it is answered `bad_frame`. */
@@ -20,24 +23,18 @@ export class SocketServer {
     skipUTF8Validation: true,
     perMessageDeflate: false,
   });
-  /** Open connections and the header each presented. */
-  readonly #connections = new Map<AgentConnection, string | undefined>();
-
   constructor(
     private readonly deps: ConnectionDependencies,
-    private readonly tokens: () => TokenBook,
+    private readonly authenticator: Authenticator,
+    private readonly clients: LiveClients,
   ) {}
 
   /** Serves upgrades of this HTTP server. */
   attach(http: Server): void {
-    http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
-  }
-
-  /** Drops the connections whose token the tokens in force no longer allow. Call it when they have changed. */
-  recheck(): void {
-    for (const [connection, authorization] of [...this.#connections]) {
-      if (!this.tokens().access(authorization, connection.agentId)) connection.revoke();
-    }
+    http.on('upgrade', (request, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      void this.#upgrade(request, socket, head);
+    });
   }
 
   /** Closes every connection: clients reconnect, to another replica. */
@@ -46,21 +43,19 @@ export class SocketServer {
     this.#server.close();
   }
 
-  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on('error', () => socket.destroy());
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     // Not parsed as a URL: what clients send here need not be one.
-    const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+    const [path = '', search] = (request.url ?? '').split('?', 2);
+    const query = new URLSearchParams(search);
     const agentId = PATH.exec(path)?.[1];
     if (agentId === undefined) {
       refuse(socket, 404, 'not_found', `no socket at ${path.slice(0, 200)}; connect to /agents/{id}/ws`);
       return;
     }
-    const { authorization } = request.headers;
     // Before the agent is looked up, and before its name is judged: a stranger learns nothing.
-    const granted = this.tokens().access(authorization, agentId);
-    const access = granted && isReadOnly(query) ? reading(granted) : granted;
+    const access = await this.#identify(request, query, agentId);
     const isNameable: boolean = isValidId(agentId);
-    if (access && !isNameable) {
+    if (!(access instanceof FrameError) && !isNameable) {
       refuse(
         socket,
         400,
@@ -70,32 +65,37 @@ export class SocketServer {
       return;
     }
     this.#server.handleUpgrade(request, socket, head, (client: WebSocket) => {
-      if (!access) {
-        reject(client);
+      if (access instanceof FrameError) {
+        reject(client, access);
         return;
       }
       const connection = new AgentConnection(this.deps, client, agentId, access);
-      this.#connections.set(connection, authorization);
-      client.on('close', () => this.#connections.delete(connection));
+      client.on('close', this.clients.add(connection));
       connection.start();
     });
   }
+
+  /** What the client may do, or why it may do nothing. */
+  async #identify(request: IncomingMessage, query: URLSearchParams, agentId: string): Promise<Access | FrameError> {
+    const shown = { authorization: request.headers.authorization, ticket: query.get('ticket') ?? undefined };
+    const access = await this.authenticator.identify(shown, agentId).catch(asFrameError);
+    if (access === undefined) return new FrameError('unauthorized', NO_ACCESS);
+    // Who asks to watch only, whatever its token allows, supersedes nobody.
+    return query.get('access') === 'read' && !(access instanceof FrameError) ? reading(access) : access;
+  }
 }
 
-/** Whether the client asks to watch only, whatever its token allows: it then supersedes nobody. */
-function isReadOnly(query: string): boolean {
-  return new URLSearchParams(query).get('access') === 'read';
-}
+const NO_ACCESS =
+  'present a token for this agent: Authorization: Bearer <token>, or a ticket that was not used: ?ticket=<ticket>';
 
 function reading(access: Access): Access {
   return { ...access, capabilities: new Set(access.capabilities.has('read') ? ['read' as const] : []) };
 }
 
-function reject(client: WebSocket): void {
-  const message = 'present a token for this agent: Authorization: Bearer <token>';
+function reject(client: WebSocket, { code, message }: FrameError): void {
   client.on('error', () => client.terminate());
-  client.send(JSON.stringify({ type: 'error', code: 'unauthorized', message }));
-  client.close(CLOSE_CODES.unauthorized, 'unauthorized');
+  client.send(JSON.stringify({ type: 'error', code, message }));
+  client.close(CLOSE_CODES[code] ?? TRY_AGAIN_LATER, code);
 }
 
 function refuse(socket: Duplex, status: number, code: string, message: string): void {

@@ -15,7 +15,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Sends a plain-JSON request and resolves to the reply, checked against `schema`. Rejects with `ServiceError`: the
- * error of the reply, `unavailable` when nobody serves the subject, `timeout`, or `bad_reply`.
+ * error of the reply, `unavailable` when nobody serves the subject (then with the detail `no_responders`), `timeout`, or
+ * `bad_reply`.
  */
 export async function requestJson<Schema extends z.ZodType>(
   connection: NatsConnection,
@@ -45,7 +46,7 @@ async function send(
     return (await connection.request(subject, encodeJson(body), options)).data;
   } catch (error) {
     if (hasCause(error, errors.NoRespondersError)) {
-      throw new ServiceError('unavailable', `nobody serves ${subject}; is the service running?`);
+      throw new ServiceError('unavailable', `nobody serves ${subject}; is the service running?`, { no_responders: true });
     }
     if (hasCause(error, errors.TimeoutError)) {
       throw new ServiceError('timeout', `${subject} did not answer within ${timeout_ms} ms`);
