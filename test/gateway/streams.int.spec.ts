@@ -76,7 +76,7 @@ describe('subscriptions', () => {
     const session = fresh();
     await rig.open(url, session);
     await rig.chunks(session, 200);
-    const writing = rig.chunks(session, 1_000);
+    const writing = rig.chunks(session, 800);
     const clients = [];
     for (let i = 0; i < 4; i++) clients.push(await subscribed(session, i * 50, url, TOKENS.reader));
     const end = await writing;
@@ -129,7 +129,7 @@ describe('subscriptions', () => {
     const narrow = await rig.gateway({ LONGREIN_CONCURRENT_REPLAYS: '1' });
     const session = fresh();
     await rig.open(narrow, session);
-    const end = await rig.chunks(session, 120, 100_000);
+    const end = await rig.chunks(session, 400, 16_000);
     const slow = await rig.open(narrow, session, TOKENS.reader);
     slow.socket.pause();
     slow.send({ type: 'subscribe', from_seq: 0 });
@@ -144,12 +144,12 @@ describe('subscriptions', () => {
     const tight = await rig.gateway({ LONGREIN_OUTBOUND_BYTES: '65536' });
     const session = fresh();
     await rig.open(url, session);
-    await rig.chunks(session, 150, 100_000);
+    await rig.chunks(session, 400, 16_000);
     const slow = await rig.open(tight, session, TOKENS.reader);
     slow.send({ type: 'subscribe', from_seq: 0 });
     await slow.event();
     slow.socket.pause();
-    const end = await rig.chunks(session, 50, 100_000);
+    const end = await rig.chunks(session, 100, 16_000);
     slow.socket.resume();
     expect(seqs(await slow.eventsTo(end))).toEqual(range(1, end));
   });
@@ -167,7 +167,7 @@ describe('subscriptions', () => {
     let end = 1;
     let read = 1;
     // As much as it takes to fill the buffers of both kernels: the reader is gone when the gateway says so.
-    while (end < 300) {
+    while (end < 160) {
       end = await rig.chunks(session, 20, 100_000);
       read = (await steering.eventsTo(end)).at(-1)!.seq;
     }
