@@ -17,9 +17,9 @@ export const LOOKBACK = 4096;
 export const MAX_MISSED = 64;
 export const MAX_MISSED_BYTES = 256 * 1024;
 
-/** Events of one session the log's owner keeps in memory while the session is live. */
+/** Events of one session, and bytes of their envelopes, the log’s owner keeps in memory while the session is live. */
 export const WINDOW_EVENTS = 512;
-export const WINDOW_BYTES = 128 * 1024;
+export const WINDOW_BYTES = MAX_MISSED_BYTES;
 
 /** Default and largest number of events in a page of `read`. */
 export const DEFAULT_PAGE = 1000;

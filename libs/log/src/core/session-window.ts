@@ -7,21 +7,25 @@ export interface RecentEvent {
   readonly id: string;
   readonly type: string;
   readonly at: string;
-  /** Absent for chunks, which nobody misses. */
-  readonly fact: BaseEnvelope | undefined;
-  /** Bytes of the envelope, 0 for chunks. */
-  readonly bytes: number;
+  /** Absent for chunks, which nobody misses; `dropped` for a fact whose envelope is not kept. The window changes it. */
+  fact: BaseEnvelope | 'dropped' | undefined;
+  /** Bytes of the envelope that is kept, else 0. */
+  bytes: number;
 }
 
 /**
- * The newest events of a live session: every event from `from` on. Bounded in events and bytes, because a replica
- * holds one for each live session.
+ * The newest events of a live session: every event from `from` on, the newest of them with their envelopes. Bounded in
+ * events and bytes, because a replica holds one for each live session.
  */
 export class SessionWindow {
   #events: RecentEvent[] = [];
   readonly #byId = new Map<string, RecentEvent>();
   #bytes = 0;
+  /** Events before this one have no envelopes. */
+  #bare = 0;
   #from: number;
+  #capacity = WINDOW_EVENTS;
+  #holds = 0;
 
   /** An empty window of a session whose next event has this seq. */
   constructor(nextSeq: number) {
@@ -38,17 +42,32 @@ export class SessionWindow {
     this.#events.push(event);
     this.#byId.set(event.id, event);
     this.#bytes += event.bytes;
-    if (this.#events.length > WINDOW_EVENTS || this.#bytes > WINDOW_BYTES) this.#trim();
+    if (this.#bytes > WINDOW_BYTES) this.#dropEnvelopes();
+    if (this.#events.length > this.#capacity && this.#holds === 0) this.#trim();
   }
 
-  /** Puts older events, ending right below `from`, in front. They stay until the window is next trimmed. */
+  /**
+   * Puts older events, ending right below `from`, in front. They stay for as many further events as the window
+   * otherwise holds: what one caller had to be answered from is likely to be asked for again.
+   */
   extend(older: readonly RecentEvent[]): void {
     this.#events = [...older, ...this.#events];
     for (const event of older) {
       if (!this.#byId.has(event.id)) this.#byId.set(event.id, event);
       this.#bytes += event.bytes;
     }
+    this.#bare = 0;
     this.#from -= older.length;
+    this.#dropEnvelopes();
+    this.#capacity = this.#events.length + WINDOW_EVENTS;
+  }
+
+  /** Drops no event until the returned function is called: whoever extends a busy session's window must get there. */
+  hold(): () => void {
+    this.#holds++;
+    return () => {
+      this.#holds--;
+    };
   }
 
   /** The event of this id, if it lies in the window above `since`. */
@@ -79,6 +98,7 @@ export class SessionWindow {
       const event = this.#events[i]!;
       if (event.seq >= below) break;
       if (!event.fact || except.has(event.seq)) continue;
+      if (event.fact === 'dropped') return 'truncated';
       facts.push(event.fact);
       bytes += event.bytes;
       if (facts.length > MAX_MISSED || bytes > MAX_MISSED_BYTES) return 'truncated';
@@ -86,16 +106,23 @@ export class SessionWindow {
     return facts;
   }
 
+  #dropEnvelopes(): void {
+    for (; this.#bytes > WINDOW_BYTES && this.#bare < this.#events.length; this.#bare++) {
+      const event = this.#events[this.#bare]!;
+      if (event.fact) event.fact = 'dropped';
+      this.#bytes -= event.bytes;
+      event.bytes = 0;
+    }
+  }
+
   #trim(): void {
-    const keep = Math.floor(WINDOW_EVENTS / 2);
-    let drop = Math.max(0, this.#events.length - keep);
-    let bytes = this.#bytes;
-    for (let i = 0; i < drop; i++) bytes -= this.#events[i]!.bytes;
-    while (bytes > WINDOW_BYTES / 2 && drop < this.#events.length) bytes -= this.#events[drop++]!.bytes;
-    for (const event of this.#events.splice(0, drop)) {
+    const dropped = this.#events.splice(0, this.#events.length - Math.floor(WINDOW_EVENTS / 2));
+    for (const event of dropped) {
+      this.#bytes -= event.bytes;
       if (this.#byId.get(event.id) === event) this.#byId.delete(event.id);
     }
-    this.#bytes = bytes;
-    this.#from += drop;
+    this.#bare = Math.max(0, this.#bare - dropped.length);
+    this.#from += dropped.length;
+    this.#capacity = WINDOW_EVENTS;
   }
 }

@@ -9,6 +9,9 @@ import type { StreamApi } from './stream-api.js';
 /** Heads kept per partition. A head with events on their way to the stream is never dropped. */
 const CAPACITY = 1024;
 
+/** Events read back at a time: they may be large, and their envelopes are mostly not kept. */
+const STRIDE = 256;
+
 /** The heads of a partition's live sessions, loaded from the stream on first use. */
 export class HeadCache {
   readonly #heads = new Map<string, LiveHead>();
@@ -66,13 +69,18 @@ export class HeadCache {
 
   /** Reaches the head's window back to a seq. */
   async extend(head: LiveHead, from: number): Promise<void> {
-    while (head.window.from > from) {
-      let extending = this.#extending.get(head);
-      if (!extending) {
-        extending = this.#extend(head, from).finally(() => this.#extending.delete(head));
-        this.#extending.set(head, extending);
+    const release = head.window.hold();
+    try {
+      while (head.window.from > from) {
+        let extending = this.#extending.get(head);
+        if (!extending) {
+          extending = this.#extend(head, from).finally(() => this.#extending.delete(head));
+          this.#extending.set(head, extending);
+        }
+        await extending;
       }
-      await extending;
+    } finally {
+      release();
     }
   }
 
@@ -92,9 +100,10 @@ export class HeadCache {
     }
   }
 
-  async #extend(head: LiveHead, from: number): Promise<void> {
+  async #extend(head: LiveHead, wanted: number): Promise<void> {
     await this.pipeline().settled(head.sequence);
     const below = head.window.from;
+    const from = Math.max(wanted, below - STRIDE);
     const walk = await SessionWalk.begin(this.api, this.kind, this.partition, head.id);
     if (!walk) throw new LogError('unavailable', `session ${head.id} cannot be read back; retry`);
     const end = await walk.atLeastSeq(below - 1);
