@@ -47,19 +47,20 @@ export class SessionReader {
     if (!walk) throw new LogError('unknown_session', `${this.kind.slice(0, -1)} ${id} does not exist`);
     const last_seq = walk.tip.seq;
     if (from > last_seq) return { events: [], next_seq: null, last_seq };
-    const events = factsOnly
-      ? await this.#facts(walk, partition, id, from, limit)
-      : await this.#all(walk, partition, id, from, limit);
-    return finishPage(events, last_seq);
+    if (factsOnly) return finishPage(await this.#facts(walk, partition, id, from, limit), last_seq);
+    const page = finishPage(await this.#all(walk, partition, id, from, limit), last_seq);
+    if (page.next_seq !== null) this.#remember(`${partition}.${id}`, page.events.at(-1)!);
+    return page;
   }
 
   async #all(walk: SessionWalk, partition: number, id: string, from: number, limit: number): Promise<PageEvent[]> {
     const { tip } = walk;
     const count = Math.min(limit, tip.seq - from + 1);
-    if (count > WALK_LIMIT) {
-      const key = `${partition}.${id}`;
-      const end = this.#ends.get(key);
-      const isRemembered = end?.seq === from - 1;
+    const key = `${partition}.${id}`;
+    const end = this.#ends.get(key);
+    const isRemembered = end?.seq === from - 1;
+    // A scan stops at the byte limit, a walk does not: pages of large events are walked once, then scanned on.
+    if (count > WALK_LIMIT || isRemembered) {
       const start = isRemembered ? end.sequence + 1 : (await walk.atLeastSeq(from)).sequence;
       if (tip.sequence - start + 1 <= DENSE * (tip.seq - from + 1)) {
         const events = await this.#scan(partition, sessionSubjects(this.kind, partition, id), start, count, tip);
@@ -68,13 +69,11 @@ export class SessionReader {
           this.#ends.delete(key);
           return this.#all(walk, partition, id, from, limit);
         }
-        this.#remember(key, events.at(-1)!);
         return events;
       }
     }
     const to = Math.min(from + Math.min(count, SPARSE_PAGE) - 1, tip.seq);
-    const end = to === tip.seq ? tip : await walk.atLeastSeq(to);
-    return walk.range(from, end, false);
+    return walk.range(from, to === tip.seq ? tip : await walk.atLeastSeq(to), false);
   }
 
   async #facts(walk: SessionWalk, partition: number, id: string, from: number, limit: number): Promise<PageEvent[]> {
