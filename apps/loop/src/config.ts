@@ -13,7 +13,9 @@ import {
   serviceConfig,
   serviceVariables,
 } from '@longrein/service';
+import type { BudgetLimits } from '@longrein/session';
 import { z } from 'zod';
+import type { NatsHookOptions } from './hooks/nats-hooks.js';
 
 /** Configuration of the loop. */
 export interface LoopConfig extends PartitionedConfig {
@@ -29,6 +31,10 @@ export interface LoopConfig extends PartitionedConfig {
   readonly resume: 'on_takeover' | 'on_stimulus';
   /** Whether gated calls are asked about. */
   readonly approvals: boolean;
+  /** Where the deployment's hooks are mounted. */
+  readonly hooks: NatsHookOptions;
+  /** Budget of sessions whose agent names none. */
+  readonly limits: BudgetLimits;
   /** How long a partition's lease outlives its last renewal. */
   readonly lease_ttl_ms: number;
   /** How long a stopping loop waits for its turns to reach a step boundary. */
@@ -50,6 +56,13 @@ const rules = z.string().transform((text, context): readonly ScrubRule[] => {
 });
 
 const optional = (what: string) => z.string().optional().describe(what);
+
+const subject = (what: string) =>
+  z
+    .string()
+    .regex(/^[^\s.*>]+(\.[^\s.*>]+)*$/, 'must be a NATS subject without wildcards')
+    .optional()
+    .describe(what);
 
 const variables = defineConfig(
   {
@@ -73,6 +86,23 @@ const variables = defineConfig(
       .default('on_takeover')
       .describe('on_takeover or on_stimulus'),
     LONGREIN_APPROVALS: flag().default(true).describe('whether calls that need an approval are asked about'),
+    LONGREIN_HOOK_PRE_STEP: subject(
+      'the NATS subject of a hook that may rewrite or reject what a step is about to log',
+    ),
+    LONGREIN_HOOK_REQUEST: subject('the NATS subject of a hook that sets temperature and max_tokens of a step'),
+    LONGREIN_HOOK_TIMEOUT_MS: milliseconds().default(5_000).describe('milliseconds a hook may take to answer'),
+    LONGREIN_HOOK_SILENCE: z
+      .enum(['wait', 'continue'])
+      .default('wait')
+      .describe('wait or continue: what a step does while a hook does not answer'),
+    LONGREIN_SESSION_MAX_COST: z.coerce
+      .number('must be a number')
+      .positive('must be more than 0')
+      .optional()
+      .describe('US dollars that a session may spend in all, unless its agent says otherwise'),
+    LONGREIN_SESSION_MAX_TOKENS: integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
+      .optional()
+      .describe('tokens that a session may use in all, unless its agent says otherwise'),
     LONGREIN_LEASE_TTL_MS: integer({ min: 1000, max: 600_000 })
       .default(6000)
       .describe('milliseconds a partition lease outlives its last renewal, at least 1000'),
@@ -88,6 +118,16 @@ const variables = defineConfig(
     scrub: values.LONGREIN_SCRUB,
     resume: values.LONGREIN_RESUME,
     approvals: values.LONGREIN_APPROVALS,
+    hooks: {
+      pre_step: values.LONGREIN_HOOK_PRE_STEP,
+      request: values.LONGREIN_HOOK_REQUEST,
+      timeout_ms: values.LONGREIN_HOOK_TIMEOUT_MS,
+      silence: values.LONGREIN_HOOK_SILENCE,
+    },
+    limits: {
+      ...(values.LONGREIN_SESSION_MAX_COST !== undefined && { cost: values.LONGREIN_SESSION_MAX_COST }),
+      ...(values.LONGREIN_SESSION_MAX_TOKENS !== undefined && { tokens: values.LONGREIN_SESSION_MAX_TOKENS }),
+    },
     lease_ttl_ms: values.LONGREIN_LEASE_TTL_MS,
     drain_ms: values.LONGREIN_DRAIN_MS,
     replicas: values.LONGREIN_STREAM_REPLICAS,

@@ -44,7 +44,7 @@ afterAll(async () => {
   await model.stop();
 });
 
-async function loop(instance: string): Promise<RunningService> {
+async function loop(instance: string, more: Readonly<Record<string, string>> = {}): Promise<RunningService> {
   const { http: _, ...config } = loopConfig.parse({
     NATS_URL: server.url,
     LONGREIN_PARTITIONS: String(partitions),
@@ -53,6 +53,7 @@ async function loop(instance: string): Promise<RunningService> {
     LONGREIN_LEASE_TTL_MS: '1000',
     OPENAI_BASE_URL: model.openAiUrl,
     LOG_LEVEL: 'silent',
+    ...more,
   });
   const service = await startLoop(config);
   running.push(service);
@@ -105,5 +106,44 @@ describe('the loop as a service', () => {
     expect(await probe.payloads('turn/resumed')).toMatchObject([{ cause: 'handover' }]);
     expect(await probe.payloads('turn/start')).toHaveLength(1);
     expect(violations(await probe.events(), { settled: true })).toEqual([]);
+  });
+
+  it('takes its steps past the hooks that the deployment mounted on subjects', async () => {
+    const served = [
+      nats.subscribe('acme.pre-step', {
+        callback: (_, msg) => {
+          const { inputs } = msg.json<{ inputs: { input_id: string; text: string }[] }>();
+          const rewrite = inputs.map(({ input_id, text }) => ({ input_id, text: `${text}!` }));
+          msg.respond(JSON.stringify({ rewrite }));
+        },
+      }),
+      nats.subscribe('acme.request', {
+        callback: (_, msg) => void msg.respond(JSON.stringify({ max_tokens: 99, messages: ['ignore me'] })),
+      }),
+    ];
+    await nats.flush();
+    await loop('hooked', { LONGREIN_HOOK_PRE_STEP: 'acme.pre-step', LONGREIN_HOOK_REQUEST: 'acme.request' });
+    model.enqueue(saying('hello'));
+    const probe = await session('hooked');
+    await probe.inject('hi');
+    await probe.until('turn/end');
+    for (const hook of served) hook.unsubscribe();
+    expect(await probe.payloads('user/message')).toMatchObject([{ text: 'hi!' }]);
+    expect(await probe.payloads('step/start')).toMatchObject([{ parameters: { max_tokens: 99 } }]);
+    expect(violations(await probe.events(), { settled: true })).toEqual([]);
+  });
+
+  it('spends no more than the deployment lets a session spend', async () => {
+    await loop('thrifty', { LONGREIN_SESSION_MAX_TOKENS: '1' });
+    model.enqueue(saying('hello'));
+    const probe = await session('thrifty');
+    await probe.inject('one');
+    await probe.until('turn/end');
+    await probe.inject('two');
+    await probe.until('turn/end', 2);
+    expect(await probe.payloads('turn/end')).toMatchObject([
+      { status: 'completed' },
+      { status: 'failed', reason: expect.stringMatching(/^budget: the session has used \d+ of 1 tokens$/) },
+    ]);
   });
 });

@@ -14,6 +14,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import type { LoopConfig } from './config.js';
+import { natsHooks } from './hooks/nats-hooks.js';
 import { observeLoad } from './metrics.js';
 import { LoopEngine } from './partition/loop-engine.js';
 import { loopSettings } from './partition/loop-settings.js';
@@ -66,6 +67,8 @@ class LoopRunner implements OnModuleInit, OnModuleDestroy {
       resume: config.resume,
       approvals: config.approvals,
       drain_ms: config.drain_ms,
+      limits: config.limits,
+      claim_hooks: natsHooks(nats, config.hooks, logger),
     });
     const leases = new KvPartitionLeases(nats, {
       scope: 'loop',

@@ -168,8 +168,8 @@ describe('every log that the decisions lead to', () => {
           const last = event.seq + (batch === undefined ? 0 : batch.count - 1 - batch.index);
           const end = events[last];
           if (end === undefined || end.batch?.id !== batch?.id) continue;
-          const { model, request_digest } = event.payload as PayloadOf<'step/start'>;
-          expect(derivedRequestDigest(fold(events.slice(0, last + 1)), model)).toBe(request_digest);
+          const step = event.payload as PayloadOf<'step/start'>;
+          expect(derivedRequestDigest(fold(events.slice(0, last + 1)), step)).toBe(step.request_digest);
         }
       }),
       { numRuns: 150 },

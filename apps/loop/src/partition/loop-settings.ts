@@ -1,9 +1,10 @@
 import type { Clock } from '@longrein/clock';
 import type { DocumentStore, ScrubRule, Scrubber, SessionLog } from '@longrein/log';
 import type { ModelPort } from '@longrein/model';
-import type { Deployment, PreStep } from '@longrein/session';
+import type { Deployment } from '@longrein/session';
 import type { ToolCatalog, ToolExecutor, ToolHooks } from '@longrein/tools';
 import { scrubDetector } from '../core/scrub-detector.js';
+import type { ClaimHooks } from '../hooks/claim-hooks.js';
 import type { ActorDeps, LoopLogger } from '../session/actor-deps.js';
 import { SessionLoader } from '../session/session-loader.js';
 import { TurnContexts } from '../session/turn-context.js';
@@ -48,7 +49,10 @@ export interface LoopOptions {
   /** Whether the approvals service is deployed. Default true. */
   readonly approvals?: boolean;
   readonly hooks?: ToolHooks;
-  readonly pre_step?: PreStep;
+  /** What every step passes before it is claimed. Default: nothing. */
+  readonly claim_hooks?: ClaimHooks;
+  /** Budget of every session whose agent names none. */
+  readonly limits?: Deployment['limits'];
   /** Default 20,000. */
   readonly drain_ms?: number;
   /** Default 5,000. */
@@ -62,7 +66,7 @@ export interface LoopOptions {
 /** Settings of a loop, with the defaults filled in. */
 export function loopSettings(ports: LoopPorts, options: LoopOptions): LoopSettings {
   const { log, documents, scrubber, catalog } = ports;
-  const { models, policy, pre_step } = options;
+  const { models, policy, limits } = options;
   return {
     ...ports,
     owner: options.owner,
@@ -70,14 +74,14 @@ export function loopSettings(ports: LoopPorts, options: LoopOptions): LoopSettin
     contexts: new TurnContexts({
       catalog,
       scrubber,
-      deployment: { models, ...(policy && { policy }) },
+      deployment: { models, ...(policy && { policy }), ...(limits && { limits }) },
       agent: options.agent ?? 'default',
       approvals: options.approvals ?? true,
-      pre_step,
     }),
     wasScrubbed: scrubDetector(options.scrub_rules),
     random: Math.random,
     hooks: options.hooks ?? {},
+    claim_hooks: options.claim_hooks ?? { silence: 'wait' },
     resume: options.resume ?? 'on_takeover',
     drain_ms: options.drain_ms ?? 20_000,
     abort_ms: options.abort_ms ?? 5_000,

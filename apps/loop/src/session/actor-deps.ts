@@ -5,6 +5,7 @@ import type { OwedCall } from '@longrein/session';
 import type { BackoffOptions } from '../core/backoff.js';
 import type { RecoveryGate } from '../core/recovery-gate.js';
 import type { TextScrubber } from '../core/text-chunker.js';
+import type { StepHookDeps } from '../hooks/step-hooks.js';
 import type { CallDeps } from './call-tasks.js';
 import type { ContentScrubber } from './session-journal.js';
 import type { SessionLoader } from './session-loader.js';
@@ -46,7 +47,7 @@ export const FUTILE_LIMIT = 3;
 export const LOG_BACKOFF: BackoffOptions = { base_ms: 100, cap_ms: 5_000 };
 
 /** What the actors of a partition share. */
-export interface ActorDeps extends CallDeps {
+export interface ActorDeps extends CallDeps, Pick<StepHookDeps, 'claim_hooks'> {
   readonly log: SessionLog;
   readonly loader: SessionLoader;
   readonly warm: WarmStates;

@@ -1,4 +1,4 @@
-import type { ModelReply } from '@longrein/model';
+import type { ModelParameters, ModelReply } from '@longrein/model';
 import type { RenderedRequest } from '@longrein/session';
 import { type StepStreamDeps, streamStep } from './step-stream.js';
 
@@ -21,8 +21,14 @@ export class ModelTask {
 
   /** Sends the request; calls back when it is over, with its outcome set. */
   start(request: RenderedRequest, deps: StepStreamDeps, over: () => void): void {
-    const { model, system, messages, tools } = request;
-    const sent = { model, messages, tools, ...(system !== undefined && { system }) };
+    const { model, system, messages, tools, parameters } = request;
+    const sent = {
+      model,
+      messages,
+      tools,
+      ...(system !== undefined && { system }),
+      ...(parameters && { parameters: parameters as ModelParameters }),
+    };
     void streamStep(deps, sent, this.signal)
       .then(
         (reply) => ({ reply }),

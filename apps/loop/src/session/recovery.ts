@@ -50,6 +50,13 @@ export class Recovery {
     return decision.kind === 'stall' ? 'stalled' : 'resumed';
   }
 
+  /** A step without a reply that nobody asked a model for: its append was cut short. It is given up, not repeated. */
+  async giveUpStep(): Promise<'again'> {
+    const decision = decideResume(this.session.state, { epoch: this.deps.epoch, cause: 'handover' });
+    if ('append' in decision) await this.session.append(decision.append);
+    return 'again';
+  }
+
   /** Lets the next of the turns that died before be taken up. */
   leaveGate(): void {
     this.#leaveGate?.();

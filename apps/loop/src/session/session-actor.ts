@@ -6,10 +6,10 @@ import {
   type SessionState,
   type TurnContext,
   decideHandover,
-  decideResume,
   nextAction,
 } from '@longrein/session';
 import { Wakeup } from '../core/wakeup.js';
+import { StepHooks } from '../hooks/step-hooks.js';
 import { type ActorDeps, type ActorEnd, FUTILE_LIMIT, RESUME_BACKOFF } from './actor-deps.js';
 import { type Step, AT_REST } from './actor-step.js';
 import { Parking } from './parking.js';
@@ -34,6 +34,7 @@ export class SessionActor implements SessionView {
   readonly #life = new AbortController();
   readonly #tasks: StepTasks;
   readonly #recovery: Recovery;
+  readonly #hooks: StepHooks;
   readonly #troubles: Troubles;
   readonly #early: EventEnvelope[] = [];
   #journal: SessionJournal | undefined;
@@ -57,6 +58,7 @@ export class SessionActor implements SessionView {
     const raise = (): void => this.#wakeup.raise();
     this.#tasks = new StepTasks(this, deps, raise);
     this.#recovery = new Recovery(this, deps);
+    this.#hooks = new StepHooks(this, deps, raise);
     this.#troubles = new Troubles(deps, raise);
     this.#parking = new Parking(deps, raise);
     if (stimulus) this.#recovery.note(stimulus);
@@ -96,7 +98,8 @@ export class SessionActor implements SessionView {
 
   context(): TurnContext {
     const { running, usage } = this.#tasks;
-    return this.deps.contexts.of(this.sessionId, this.state, { epoch: this.deps.epoch, running, usage });
+    const moment = { epoch: this.deps.epoch, running, usage, answers: this.#hooks.answers };
+    return this.deps.contexts.of(this.sessionId, this.state, moment);
   }
 
   /** A turn that opens by our append is ours. A step that ends by it lets the next recovery begin. */
@@ -179,7 +182,7 @@ export class SessionActor implements SessionView {
       case 'calls':
         return (await this.#tasks.decide(action.calls)) ? 'again' : 'wait';
       case 'await_model':
-        return this.#tasks.awaitsModel ? 'wait' : this.#orphanStep();
+        return this.#tasks.awaitsModel ? 'wait' : this.#recovery.giveUpStep();
       case 'await_calls':
         return action.running.length > 0 ? 'wait' : this.#park();
       case 'stalled':
@@ -191,6 +194,7 @@ export class SessionActor implements SessionView {
     const fresh = this.state.turn === null;
     if (this.#mode === 'stopping') return fresh ? 'idle' : this.#handOver('the process is stopping');
     if (fresh && (!this.#checked || this.#difference !== undefined)) return this.#check();
+    if (!this.#hooks.consult(action)) return 'wait';
     if ((await this.append(action.append)) === 'conflict') return 'again';
     this.#tasks.ask(action, (chunk, signal) => this.#loaded.chunk(chunk, signal));
     return 'wait';
@@ -220,13 +224,6 @@ export class SessionActor implements SessionView {
   #park(): Step {
     this.#recovery.leaveGate();
     return this.#mode === 'stopping' || this.#parking.expired() ? 'parked' : 'wait';
-  }
-
-  /** A step without a reply that nobody asked a model for: its append was cut short. It is given up, not repeated. */
-  async #orphanStep(): Promise<Step> {
-    const decision = decideResume(this.state, { epoch: this.deps.epoch, cause: 'handover' });
-    if ('append' in decision) await this.append(decision.append);
-    return 'again';
   }
 
   async #handOver(reason: string): Promise<Step> {
@@ -278,6 +275,7 @@ export class SessionActor implements SessionView {
     this.#mine = undefined;
     this.#checked = false;
     this.#tasks.clear();
+    this.#hooks.drop();
     this.#parking.end();
     this.#troubles.clear();
     this.#recovery.leaveGate();
@@ -293,6 +291,7 @@ export class SessionActor implements SessionView {
     this.finished = true;
     this.#life.abort();
     this.#tasks.drop();
+    this.#hooks.drop();
     this.#troubles.clear();
     this.#parking.end();
     this.#recovery.leaveGate();

@@ -1,12 +1,5 @@
 import type { ToolDescription } from '@longrein/events';
-import {
-  type Deployment,
-  type PreStep,
-  type SessionState,
-  type TurnContext,
-  matchesAny,
-  startableInput,
-} from '@longrein/session';
+import { type Deployment, type SessionState, type TurnContext, matchesAny, startableInput } from '@longrein/session';
 import type { ToolCatalog } from '@longrein/tools';
 import { createHash } from 'node:crypto';
 
@@ -19,7 +12,6 @@ export interface ContextSettings {
   /** Whether somebody answers approval requests. */
   readonly approvals: boolean;
   readonly scrubber: { text(text: string): string; deep(value: unknown): unknown };
-  readonly pre_step?: PreStep | undefined;
 }
 
 /** What differs from decision to decision. */
@@ -27,6 +19,8 @@ export interface Moment {
   readonly epoch: number;
   readonly running: ReadonlySet<number>;
   readonly usage: TurnContext['usage'];
+  /** What hooks said. */
+  readonly answers: Pick<TurnContext, 'pre_step' | 'parameters'>;
 }
 
 /** Builds the contexts that decisions ask for: what the process knows and the log does not. */
@@ -37,8 +31,8 @@ export class TurnContexts {
   constructor(private readonly settings: ContextSettings) {}
 
   /** The context of a decision about `state`. */
-  of(sessionId: string, state: SessionState, { epoch, running, usage }: Moment): TurnContext {
-    const { deployment, agent, approvals, scrubber, pre_step } = this.settings;
+  of(sessionId: string, state: SessionState, { epoch, running, usage, answers }: Moment): TurnContext {
+    const { deployment, agent, approvals, scrubber } = this.settings;
     return {
       epoch,
       agent,
@@ -49,7 +43,7 @@ export class TurnContexts {
       scrub: (text) => scrubber.text(text),
       running,
       approvals,
-      ...(pre_step && { pre_step }),
+      ...answers,
       ...(usage && { usage }),
     };
   }

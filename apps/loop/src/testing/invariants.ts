@@ -1,4 +1,4 @@
-import type { AssistantPart, EventEnvelope } from '@longrein/events';
+import type { AssistantPart, EventEnvelope, PayloadOf } from '@longrein/events';
 import { derivedRequestDigest, evolve, initialState } from '@longrein/session';
 
 type Fields = Record<string, unknown>;

@@ -40,10 +40,25 @@ export const contextTools = defineEvent('context/tools', {
   },
 });
 
+/** What a request tells the model besides content. */
+export const stepParameters = z.strictObject({
+  temperature: z.number().min(0).max(10).optional(),
+  /** Most tokens of the answer. */
+  max_tokens: z.int().positive().optional(),
+});
+
+export type StepParameters = z.infer<typeof stepParameters>;
+
 export const stepStart = defineEvent('step/start', {
   family: 'step',
   by: ['loop', 'worker'],
-  schema: z.strictObject({ n: z.int().positive(), model: modelSpec, request_digest: token }),
+  schema: z.strictObject({
+    n: z.int().positive(),
+    model: modelSpec,
+    request_digest: token,
+    /** Those that a hook of the deployment set; absent: none. */
+    parameters: stepParameters.optional(),
+  }),
 });
 
 export const userMessage = defineEvent('user/message', {

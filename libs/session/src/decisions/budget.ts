@@ -2,9 +2,9 @@ import { totalSpend } from '../folds/spend.js';
 import type { OpenTurn, SessionState } from '../folds/state.js';
 import { appendDecision, propose, refuse } from './append.js';
 import { BUDGET_CONDITION, EXECUTE_CONDITION } from './conditions.js';
-import type { AppendDecision, Refusal } from './types.js';
+import type { AppendDecision, Deployment, Refusal } from './types.js';
 
-/** `turn/end.reason` of a turn that ran out of money. */
+/** First word of `turn/end.reason` where a turn ran out of money or tokens. */
 export const BUDGET_REASON = 'budget';
 
 /** What the open turn has spent and reserved, in US dollars. */
@@ -14,12 +14,12 @@ export function committed({ budget }: OpenTurn): number {
   return Math.max(budget.spent, budget.settled) + reserved;
 }
 
-/** Why nothing more may be spent here (the session's limits, the turn's allowance), or null. */
-export function exhausted(state: SessionState): string | null {
-  const limits = state.configuration?.spec.limits;
+/** Why nothing more may be spent here (the session's limits or the deployment's, the turn's allowance), or null. */
+export function exhausted(state: SessionState, deployment: Deployment = {}): string | null {
+  const limits = { ...deployment.limits, ...state.configuration?.spec.limits };
   const total = totalSpend(state.spend);
   if (limits?.cost !== undefined && total.cost >= limits.cost) {
-    return `the session has spent ${total.cost} of ${limits.cost} US dollars`;
+    return `the session has spent ${dollars(total.cost)} of ${limits.cost} US dollars`;
   }
   const tokens = total.prompt_tokens + total.completion_tokens;
   if (limits?.tokens !== undefined && tokens >= limits.tokens) {
@@ -27,9 +27,14 @@ export function exhausted(state: SessionState): string | null {
   }
   const allowance = state.turn?.grant?.allowance;
   if (state.turn !== null && allowance !== undefined && committed(state.turn) >= allowance) {
-    return `the turn has spent or reserved ${committed(state.turn)} of ${allowance} US dollars`;
+    return `the turn has spent or reserved ${dollars(committed(state.turn))} of ${allowance} US dollars`;
   }
   return null;
+}
+
+/** Without the dust of adding fractions. */
+function dollars(amount: number): number {
+  return Number(amount.toFixed(6));
 }
 
 /** Reserves money before a model call; a reservation beyond the grant's allowance ends the turn. */
@@ -46,6 +51,7 @@ export function decideReservation(
   if (turn.step !== null || turn.calls.some((call) => !call.answered)) {
     return refuse('not_expected', 'a step is open: reserve before a step is claimed');
   }
-  const end = propose('turn/end', { turn_id: turn.turn_id, status: 'failed', reason: BUDGET_REASON });
+  const overdrawn = `${BUDGET_REASON}: the turn's allowance of ${allowance} US dollars does not cover ${amount} more`;
+  const end = propose('turn/end', { turn_id: turn.turn_id, status: 'failed', reason: overdrawn });
   return appendDecision(state, [end], [...EXECUTE_CONDITION, ...BUDGET_CONDITION]);
 }

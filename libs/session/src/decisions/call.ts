@@ -81,7 +81,7 @@ function refusal(
   const { allowed, source } = permission(state, call.name, context.deployment);
   if (!allowed) return errorOutcome(`tool ${tool}: not allowed by the policy in force (${source})`);
   if (traits === undefined) return errorOutcome(`tool ${tool}: not registered`);
-  const budget = exhausted(state);
+  const budget = exhausted(state, context.deployment);
   if (budget !== null) return errorOutcome(`tool ${tool}: not executed: budget exhausted: ${budget}`);
   if (gated(traits, context) && verdict?.verdict !== 'approved' && spec(state)?.unattended === true) {
     return errorOutcome(`tool ${tool}: approval denied: it needs an approval and no approver can be reached here`);

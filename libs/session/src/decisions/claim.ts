@@ -1,3 +1,4 @@
+import type { StepParameters } from '@longrein/events';
 import { modelFor, unpromoted } from '../folds/selectors.js';
 import type { QueuedInput, SessionState, ToolsInForce } from '../folds/state.js';
 import { appendTo, fitting, propose } from './append.js';
@@ -22,28 +23,35 @@ export function decideClaim(state: SessionState, context: TurnContext, begin: St
   const close = (status: 'empty' | 'failed' | 'rejected', reason?: string) =>
     closeTurn(state, begin, context, { status, reason });
   const n = begin === null ? (state.turn?.n ?? 0) + 1 : 1;
+  const turn_id = begin?.turn_id ?? state.turn?.turn_id ?? context.new_turn_id;
   if (n > MAX_STEPS) return close('failed', `step limit: a turn has at most ${MAX_STEPS} steps`);
-  if (exhausted(state) !== null) return close('failed', BUDGET_REASON);
+  const overspent = exhausted(state, context.deployment);
+  if (overspent !== null) return close('failed', `${BUDGET_REASON}: ${overspent}`);
 
   const own = ownInput(state, begin);
   const queued = [...(own === undefined ? [] : [own]), ...steers(state, own)];
   if (n === 1 && queued.length === 0) return close('empty');
   const claimed = claimedMessages(queued, own, context);
-  const messages = context.pre_step?.(claimed) ?? claimed;
+  const messages = context.pre_step?.(claimed, { turn_id, n }) ?? claimed;
   if ('reject' in messages) return close('rejected', messages.reject);
 
   const model = modelFor(state, 'main', context.deployment.models);
   if (model === undefined) return close('failed', 'no model is configured for the role "main"');
   const tools = toolsFor(state, context);
-  const request = renderRequest(state, model, tools.inForce, messages);
+  const parameters = someOf(context.parameters?.({ turn_id, n, model }));
+  const request = renderRequest(state, model, tools.inForce, messages, parameters);
   const events: ProposedEvent[] = [
     ...(begin === null ? [] : [turnStart(state, begin, context)]),
     ...tools.events,
-    propose('step/start', { n, model, request_digest: request.digest }),
+    propose('step/start', { n, model, request_digest: request.digest, ...(parameters && { parameters }) }),
     ...messages.map(({ type, text, input_id }) => propose(type, { text, input_id })),
   ];
-  const turn_id = begin?.turn_id ?? state.turn?.turn_id ?? context.new_turn_id;
-  return { kind: 'claim', append: appendTo(state, events, CLAIM_CONDITION), request, turn_id, n };
+  return { kind: 'claim', append: appendTo(state, events, CLAIM_CONDITION), request, messages, turn_id, n };
+}
+
+/** Nothing where nothing is set: a request with no parameters is the same as one without. */
+function someOf(parameters: StepParameters | undefined): StepParameters | undefined {
+  return parameters && Object.keys(parameters).length > 0 ? parameters : undefined;
 }
 
 /** The input that the turn was started for, while no message carries it. */

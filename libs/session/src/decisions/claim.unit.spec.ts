@@ -87,7 +87,7 @@ describe('the claim of a step', () => {
       }),
     );
     expect(journal.payloads('step/start')[0]?.request_digest).toBe(action.request.digest);
-    expect(derivedRequestDigest(journal.state, 'test/model')).toBe(action.request.digest);
+    expect(derivedRequestDigest(journal.state, { model: 'test/model' })).toBe(action.request.digest);
   });
 
   it.each([0, 1, 2, 3, 4])('stored up to %i events is taken up: no input lost, none said twice', (stored) => {
@@ -113,6 +113,23 @@ describe('the claim of a step', () => {
   });
 });
 
+describe('the parameters of a request', () => {
+  it('are in step/start and covered by the digest; nothing set is the same as no hook', () => {
+    const plain = claimOf().action.request.digest;
+    const asked: unknown[] = [];
+    const { action, journal } = claimOf({ parameters: (step) => (asked.push(step), { temperature: 0.2 }) });
+    expect(asked).toEqual([{ turn_id: 't0', n: 1, model: 'test/model' }]);
+    journal.append(action.append);
+    const [step] = journal.payloads('step/start');
+    expect(step).toMatchObject({ parameters: { temperature: 0.2 } });
+    expect(action.request).toMatchObject({ parameters: { temperature: 0.2 } });
+    expect(action.request.digest).not.toBe(plain);
+    expect(derivedRequestDigest(journal.state, step!)).toBe(step!.request_digest);
+    expect(claimOf({ parameters: () => ({}) }).action.request).not.toHaveProperty('parameters');
+    expect(claimOf({ parameters: () => ({}) }).action.request.digest).toBe(plain);
+  });
+});
+
 describe('a budget', () => {
   it('of the grant takes reservations up to its allowance, and ends the turn beyond', () => {
     const journal = new Journal();
@@ -127,7 +144,8 @@ describe('a budget', () => {
     reserve(0.5);
     expect(journal.payloads('budget/reserved')).toHaveLength(2);
     reserve(0.1);
-    expect(journal.payloads('turn/end')).toEqual([{ turn_id: 'g', status: 'failed', reason: 'budget' }]);
+    const reason = "budget: the turn's allowance of 1 US dollars does not cover 0.1 more";
+    expect(journal.payloads('turn/end')).toEqual([{ turn_id: 'g', status: 'failed', reason }]);
   });
 
   it('of the session ends its turns once it is spent', () => {
@@ -139,6 +157,37 @@ describe('a budget', () => {
     journal.put('input/queued', { input_id: 'g', text: 'go', wake: true, grant });
     expect(runner.run().kind).toBe('rest');
     expect(journal.payloads('step/end')).toHaveLength(2);
-    expect(journal.payloads('turn/end')).toEqual([{ turn_id: 'g', status: 'failed', reason: 'budget' }]);
+    const reason = 'budget: the session has spent 4 of 3 US dollars';
+    expect(journal.payloads('turn/end')).toEqual([{ turn_id: 'g', status: 'failed', reason }]);
+  });
+
+  it.each([
+    [{ cost: 1 }, {}, 1, 'budget: the session has spent 2 of 1 US dollars'],
+    [{ tokens: 20 }, {}, 2, 'budget: the session has used 20 of 20 tokens'],
+    [{ cost: 1, tokens: 25 }, { limits: { cost: 100 } }, 3, 'budget: the session has used 30 of 25 tokens'],
+  ])('of the deployment %j holds where the spec %j names none of that kind', (limits, spec, steps, reason) => {
+    const usage = () => ({ prompt_tokens: 7, completion_tokens: 3, cost: 2 });
+    const deployment = { models: { main: 'test/model' }, limits };
+    const runner = new Runner(scripted([calls('c1:read')], { usage }), new Journal(), { deployment });
+    const { journal } = runner;
+    const grant = { agent_turn_id: 'g', generation: 1 };
+    journal.put('session/configured', { agent_id: 'a', generation: 1, spec });
+    journal.put('input/queued', { input_id: 'g', text: 'go', wake: true, grant });
+    expect(runner.run().kind).toBe('rest');
+    expect(journal.payloads('step/end')).toHaveLength(steps);
+    expect(journal.payloads('turn/end')).toEqual([{ turn_id: 'g', status: 'failed', reason }]);
+  });
+
+  it('that is spent opens no step in the next turn either, and consumes its input', () => {
+    const usage = () => ({ prompt_tokens: 7, completion_tokens: 3 });
+    const deployment = { models: { main: 'test/model' }, limits: { tokens: 10 } };
+    const runner = new Runner(scripted([says('x')], { usage }), new Journal(), { deployment });
+    const { journal } = runner;
+    journal.put('input/queued', { input_id: 'i1', text: 'one', wake: true });
+    runner.run();
+    journal.put('input/queued', { input_id: 'i2', text: 'two', wake: true });
+    expect(runner.run().kind).toBe('rest');
+    expect(journal.payloads('turn/end').map(({ status }) => status)).toEqual(['completed', 'failed']);
+    expect(journal.payloads('step/start')).toHaveLength(1);
   });
 });

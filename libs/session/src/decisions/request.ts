@@ -1,3 +1,4 @@
+import type { StepParameters } from '@longrein/events';
 import { digest } from '../canonical.js';
 import { extendDigest } from '../folds/history.js';
 import { history, spec } from '../folds/selectors.js';
@@ -10,17 +11,23 @@ export interface RequestIdentity {
   readonly system: string | null;
   readonly tools: string | null;
   readonly history: string;
+  /** Absent where the request names none. */
+  readonly parameters?: StepParameters | undefined;
 }
 
 /** `step/start.request_digest`: SHA-256 of the identity's canonical JSON. */
-export function requestDigest({ model, system, tools, history: messages }: RequestIdentity): string {
-  return digest({ model, system, tools, history: messages });
+export function requestDigest({ model, system, tools, history: messages, parameters }: RequestIdentity): string {
+  return digest({ model, system, tools, history: messages, ...(parameters && { parameters }) });
 }
 
-/** The digest that the claim which led to `state` must have recorded: how a replay checks `step/start`. */
-export function derivedRequestDigest(state: SessionState, model: string): string {
+/** The digest that the claim which led to `state` must have recorded in `step`: how a replay checks `step/start`. */
+export function derivedRequestDigest(
+  state: SessionState,
+  { model, parameters }: { readonly model: string; readonly parameters?: StepParameters | undefined },
+): string {
   const system = spec(state)?.system_prompt ?? null;
-  return requestDigest({ model, system, tools: state.tools?.digest ?? null, history: state.history.digest });
+  const tools = state.tools?.digest ?? null;
+  return requestDigest({ model, system, tools, history: state.history.digest, parameters });
 }
 
 /** Digest of tool definitions and resources, as `context/tools` carries it. */
@@ -34,6 +41,7 @@ export function renderRequest(
   model: string,
   tools: Pick<ToolsInForce, 'digest' | 'tools' | 'resources'> | null,
   messages: readonly ClaimedMessage[],
+  parameters?: StepParameters,
 ): RenderedRequest {
   const added = messages.map(({ type, text }): HistoryItem => {
     return { role: 'user', text, source: type === 'user/message' ? 'user' : 'injected' };
@@ -44,6 +52,7 @@ export function renderRequest(
     system: system ?? null,
     tools: tools?.digest ?? null,
     history: added.reduce(extendDigest, state.history.digest),
+    parameters,
   };
   return {
     model,
@@ -51,6 +60,7 @@ export function renderRequest(
     messages: [...history(state), ...added],
     tools: tools?.tools ?? [],
     resources: tools?.resources ?? [],
+    ...(parameters && { parameters }),
     digest: requestDigest(identity),
   };
 }

@@ -1,4 +1,11 @@
-import type { AssistantPart, ModelRole, SessionEventType, ToolDescription, Usage } from '@longrein/events';
+import type {
+  AssistantPart,
+  ModelRole,
+  SessionEventType,
+  StepParameters,
+  ToolDescription,
+  Usage,
+} from '@longrein/events';
 import type { HistoryItem, OpenCall } from '../folds/state.js';
 
 /** An event to append. Structurally the log's `NewEvent`. */
@@ -41,6 +48,16 @@ export interface Deployment {
   readonly models?: Readonly<Partial<Record<ModelRole, string>>>;
   /** Policy floor of sessions whose spec names none. Absent: no allow list at all. */
   readonly policy?: readonly string[];
+  /** Budget of every session, where its spec names none of that kind. */
+  readonly limits?: BudgetLimits;
+}
+
+/** What a session may use up in all. */
+export interface BudgetLimits {
+  /** In US dollars. */
+  readonly cost?: number;
+  /** Tokens, those of prompts and of answers together. */
+  readonly tokens?: number;
 }
 
 /** How a registered tool behaves, as far as decisions care. */
@@ -59,8 +76,23 @@ export interface ClaimedMessage {
   readonly text: string;
 }
 
-/** May rewrite the texts of the claimed messages (same order, same ids) or refuse the step. */
-export type PreStep = (messages: readonly ClaimedMessage[]) => readonly ClaimedMessage[] | { readonly reject: string };
+/** The step that is about to be claimed. */
+export interface StepName {
+  readonly turn_id: string;
+  readonly n: number;
+}
+
+/**
+ * May rewrite the texts of the claimed messages, refuse the step, or leave the latest of them to the next step: what it
+ * returns is what the claim carries.
+ */
+export type PreStep = (
+  messages: readonly ClaimedMessage[],
+  step: StepName,
+) => readonly ClaimedMessage[] | { readonly reject: string };
+
+/** What a step's request says besides content; nothing: the provider's defaults. */
+export type RequestParameters = (step: StepName & { readonly model: string }) => StepParameters | undefined;
 
 /** What the caller knows and the log does not. */
 export interface TurnContext {
@@ -78,6 +110,7 @@ export interface TurnContext {
   /** The log's scrubbers, so that the digest covers what will be stored. Default: identity. */
   readonly scrub?: (text: string) => string;
   readonly pre_step?: PreStep;
+  readonly parameters?: RequestParameters;
   /** `call_seq`s that this process is executing now. */
   readonly running?: ReadonlySet<number>;
   /** What the provider reported for the open step. Absent when unknown. */
@@ -93,6 +126,7 @@ export interface RenderedRequest {
   readonly messages: readonly HistoryItem[];
   readonly tools: readonly ToolDescription[];
   readonly resources: readonly { readonly uri: string; readonly text: string }[];
+  readonly parameters?: StepParameters;
   /** `step/start.request_digest`. */
   readonly digest: string;
 }
@@ -106,6 +140,8 @@ export type Action =
       readonly kind: 'claim';
       readonly append: Append;
       readonly request: RenderedRequest;
+      /** What the claim carries, oldest first; the waking input of the first step before the others. */
+      readonly messages: readonly ClaimedMessage[];
       readonly turn_id: string;
       readonly n: number;
     }
