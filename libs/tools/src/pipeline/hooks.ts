@@ -30,15 +30,6 @@ export interface ToolHooks {
   readonly post?: readonly PostExecuteHook[];
 }
 
-/** Joins the hooks of several owners (deployment, agent); the outer owner's come first. */
-export function joinHooks(...all: readonly ToolHooks[]): ToolHooks {
-  return {
-    pre: all.flatMap((hooks) => hooks.pre ?? []),
-    execute: all.flatMap((hooks) => hooks.execute ?? []),
-    post: all.flatMap((hooks) => hooks.post ?? []),
-  };
-}
-
 /** The first veto's reason, or nothing when every hook lets the call pass. A hook that throws vetoes: it fails closed. */
 export async function findVeto(hooks: ToolHooks, context: HookContext): Promise<string | undefined> {
   requireScope(context);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InProcessTools } from '../memory/index.js';
 import { callKey } from '../port/index.js';
-import { executeWithHooks, findVeto, joinHooks, type HookContext, type ToolHooks } from './hooks.js';
+import { executeWithHooks, findVeto, type HookContext, type ToolHooks } from './hooks.js';
 
 function bench(): { tools: InProcessTools; context: (agent: string) => HookContext } {
   const tools = new InProcessTools();
@@ -43,7 +43,7 @@ describe('hooks', () => {
       ],
     };
     expect((await executeWithHooks(hooks, tools, context('a'))).content).toBe('real+1+2');
-    const substituted = joinHooks({ execute: [() => ({ content: 'cached', error: null })] }, hooks);
+    const substituted: ToolHooks = { ...hooks, execute: [() => ({ content: 'cached', error: null })] };
     expect((await executeWithHooks(substituted, tools, context('a'))).content).toBe('cached+1+2');
   });
 
@@ -83,9 +83,9 @@ describe('hooks', () => {
         return outcome;
       };
     };
-    const hooks = joinHooks({ execute: [named('deployment')] }, { execute: [named('agent')] });
+    const hooks: ToolHooks = { execute: [named('outer'), named('inner')] };
     expect((await executeWithHooks(hooks, tools, context('a'))).content).toBe('real');
-    expect(order).toEqual(['deployment in', 'agent in', 'agent out', 'deployment out']);
+    expect(order).toEqual(['outer in', 'inner in', 'inner out', 'outer out']);
   });
 
   it('rejects with the reason after abort', async () => {

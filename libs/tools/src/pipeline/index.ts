@@ -1,3 +1,1 @@
-export * from './grouping.js';
 export * from './hooks.js';
-export * from './run-group.js';
