@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { partitionOf } from '@longrein/events';
 import type { LogErrorCode, SessionLog } from '@longrein/log';
-import { availableNatsVersions } from '@longrein/testing';
+import { LogServer, SoleLeases } from '@longrein/log/jetstream';
+import { availableNatsVersions, startTestNats } from '@longrein/testing';
 import { type NatsConnection, headers } from '@nats-io/transport-node';
 import { Deployment } from './deployment.js';
 
@@ -186,4 +187,14 @@ describe.each(availableNatsVersions())('requests of clients that lie, on nats-se
       await refused(`log.sessions.1.append.${service}`, { session_id: id, events: [input()], since: 0 });
     }
   });
+});
+
+it('does not start the log on a server that takes smaller messages than its events', async () => {
+  const nats = await startTestNats({ config: 'max_payload: 262144\n' });
+  try {
+    const server = new LogServer(await nats.connect(), { partitions: 1, leases: new SoleLeases(1) });
+    await expect(server.start()).rejects.toThrow(/at most 262144 bytes.*max_payload/);
+  } finally {
+    await nats.stop();
+  }
 });

@@ -64,8 +64,14 @@ export class LogServer {
     return [...this.#served.keys()];
   }
 
-  /** Starts answering. The streams must exist (`provision`). */
+  /** Starts answering. The streams must exist (`provision`). Throws when the server takes too small messages. */
   async start(): Promise<void> {
+    const { max_payload = MAX_REQUEST_BYTES } = this.nc.info ?? {};
+    if (max_payload < MAX_REQUEST_BYTES) {
+      // An event that is accepted and cannot be published would hold up its partition for ever.
+      const wanted = `the log needs ${MAX_REQUEST_BYTES}; raise max_payload in the server's configuration`;
+      throw new RangeError(`the NATS server takes messages of at most ${max_payload} bytes, ${wanted}`);
+    }
     for (const kind of KINDS) {
       this.#reads.push(this.#serve(logSubject(kind, '*', 'read'), { queue: READERS }, (msg) => this.#read(kind, msg)));
     }
