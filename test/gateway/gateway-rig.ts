@@ -1,5 +1,6 @@
 import type { EventEnvelope } from '@longrein/events';
-import { gatewayConfig, startGateway } from '@longrein/gateway-app';
+import { approvalsConfig, startApprovals } from '@longrein/approvals-app';
+import { type RunningGateway, gatewayConfig, startGateway } from '@longrein/gateway-app';
 import type { NewEvent, SessionLog } from '@longrein/log';
 import type { RunningService } from '@longrein/service';
 import type { ClientOptions } from 'ws';
@@ -39,23 +40,38 @@ export class GatewayRig {
 
   /** Starts a gateway; `env` sets its limits. Resolves to its address. */
   async gateway(env: Record<string, string> = {}): Promise<string> {
-    const config = gatewayConfig.parse({
-      NATS_URL: this.deployment.nats.url,
-      LONGREIN_PARTITIONS: String(this.deployment.partitions),
-      LONGREIN_TOKENS: JSON.stringify(RULES),
-      PORT: '0',
-      LOG_LEVEL: 'silent',
-      ...env,
-    });
-    const service = await startGateway(config);
+    return (await this.replica(env)).url!;
+  }
+
+  /** Starts a gateway, to be handled as a service. */
+  async replica(env: Record<string, string> = {}): Promise<RunningGateway> {
+    const tokens = 'LONGREIN_TOKENS_FILE' in env ? {} : { LONGREIN_TOKENS: JSON.stringify(RULES) };
+    const service = await startGateway(gatewayConfig.parse({ ...this.environment, ...tokens, PORT: '0', ...env }));
     this.#services.push(service);
-    return service.url!;
+    return service;
   }
 
   /** Stops the gateway on this port. */
   async stopGateway(port: string): Promise<void> {
     const at = this.#services.findIndex(({ url }) => url?.endsWith(`:${port}`));
     await this.#services.splice(at, 1)[0]!.stop();
+  }
+
+  /** Starts a replica of the approvals service. */
+  async approvals(): Promise<RunningService> {
+    const { http: _, ...config } = approvalsConfig.parse(this.environment);
+    const service = await startApprovals(config);
+    this.#services.push(service);
+    return service;
+  }
+
+  /** What every service of the deployment is configured with. */
+  get environment(): Record<string, string> {
+    return {
+      NATS_URL: this.deployment.nats.url,
+      LONGREIN_PARTITIONS: String(this.deployment.partitions),
+      LOG_LEVEL: 'silent',
+    };
   }
 
   /** Opens a connection to an agent and takes its `hello`. */
