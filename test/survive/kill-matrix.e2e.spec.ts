@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { type Differences, KilledTurn, killed } from './killed-turn.js';
 import { Lanes } from './lane.js';
 import type { Trap } from './loop-replica.js';
@@ -25,6 +25,9 @@ const APPENDS: readonly (readonly [label: string, before: Differences, after: Di
   ['step/end+turn/end#2', { extra: true }, {}],
 ];
 
+// A test also waits for its lane.
+jest.setTimeout(120_000);
+
 const lanes = new Lanes(3);
 afterAll(() => lanes.stop());
 
@@ -36,7 +39,7 @@ function dies(trap: (turn: KilledTurn) => Trap, differences: Differences): Promi
     turn.approveWhenAsked();
     victim.arm(trap(turn));
     await turn.begin();
-    await killed(lane, victim);
+    await killed(turn, victim);
     await turn.over();
     await turn.check(differences);
   });

@@ -1,7 +1,10 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { type Differences, KilledTurn, killed } from './killed-turn.js';
 import { type Lane, Lanes } from './lane.js';
 import type { LoopReplica, Trap } from './loop-replica.js';
+
+// A test also waits for its lane.
+jest.setTimeout(120_000);
 
 const lanes = new Lanes(3);
 afterAll(() => lanes.stop());
@@ -31,7 +34,7 @@ function deaths(traps: (turn: KilledTurn) => readonly Trap[], differences: Diffe
       for (const replica of lane.rig.replicas) if (replica.running) replica.arm(trap);
       if (index === 0) await turn.begin();
       victim = await Promise.race(lane.rig.replicas.map((replica) => replica.sprung.then(() => replica)));
-      await killed(lane, victim);
+      await killed(turn, victim);
     }
     return differences;
   }, 2);
@@ -52,7 +55,7 @@ describe('complaints 3 and 4: killed outside of an append', () => {
         await lane.rig.model.reached(turn.id);
         await turn.session.until('assistant/chunk');
         owner.die();
-        await killed(lane, owner);
+        await killed(turn, owner);
         await turn.session.until('step/end');
         expect((await turn.session.payloads('step/start')).map(({ n }) => n).slice(0, 2)).toEqual([1, 2]);
         expect((await turn.session.payloads('step/end')).map(({ n }) => n)).not.toContain(1);
@@ -83,7 +86,7 @@ describe('complaints 3 and 4: killed outside of an append', () => {
       });
       await turn.begin();
       await owner.child.exited;
-      await killed(lane, owner);
+      await killed(turn, owner);
       await turn.session.until('turn/end');
       const runs = lane.tools.of(turn.id).filter((run) => run.name === name);
       expect(runs.map(({ attempt }) => attempt)).toEqual(differences.unknown ? [1] : [1, 2]);
@@ -99,7 +102,7 @@ describe('complaints 17 and 19: killed around an approval', () => {
       await turn.begin();
       await turn.session.until('approval/requested');
       owner.die();
-      await killed(lane, owner);
+      await killed(turn, owner);
       await lane.rig.runningOwner();
       await turn.approve();
       await turn.session.until('turn/end');
@@ -108,12 +111,12 @@ describe('complaints 17 and 19: killed around an approval', () => {
   );
 
   it.concurrent('APR-16 killed while parked, and the verdict comes while nobody owns the session', () =>
-    play(async (turn, lane, owner) => {
+    play(async (turn, _, owner) => {
       await turn.begin();
       await turn.session.until('approval/requested');
       owner.die();
       await turn.approve();
-      await killed(lane, owner);
+      await killed(turn, owner);
     }),
   );
 
@@ -122,7 +125,7 @@ describe('complaints 17 and 19: killed around an approval', () => {
       turn.approveWhenAsked();
       owner.arm({ down: turn.event('approval/resolved') });
       await turn.begin();
-      await killed(lane, owner);
+      await killed(turn, owner);
       await turn.session.until('turn/end');
       expect(lane.tools.of(turn.id).filter(({ name }) => name === 'risk')).toHaveLength(1);
     }),
@@ -133,17 +136,17 @@ describe('complaints 17 and 19: killed around an approval', () => {
     () => deaths((turn) => [{ down: turn.event('approval/resolved') }, { after: turn.append('tool/started(risk)') }]),
   );
 
-  it.concurrent.each(['approval/resolved(risk)', 'tool/result(risk)', 'step/end+turn/end#1'])(
-    'CAN-10 APR-21 cancelled while parked, and killed before the append of %s: nothing dangles',
-    (label) =>
+  it.concurrent.each(['before', 'after'] as const)(
+    'CAN-10 APR-20 APR-21 cancelled while parked, and killed %s the append that denies, answers and ends: nothing dangles',
+    (when) =>
       lanes.use(async (lane) => {
         const owner = await lane.ready();
         const turn = await KilledTurn.in(lane);
-        owner.arm({ before: turn.append(label) });
+        owner.arm({ [when]: turn.append('approval/resolved(risk)+tool/result(risk)+step/end+turn/end') });
         await turn.begin();
         await turn.session.until('approval/requested');
         await turn.session.cancel({ reason: 'enough' });
-        await killed(lane, owner);
+        await killed(turn, owner);
         await turn.over();
         await turn.checkCancelled('enough');
       }),
@@ -171,14 +174,14 @@ describe('killed inside of a resume', () => {
 
 describe('killed while handing over', () => {
   it.concurrent.each(['before', 'after'] as const)('killed %s the append of turn/handed_over', (when) =>
-    play(async (turn, lane, owner) => {
+    play(async (turn, _, owner) => {
       turn.approveWhenAsked();
       owner.arm({ [when]: turn.append('turn/handed_over#1') });
       turn.onRun((name) => {
         if (name === 'risk' && owner.running) owner.child.signal('SIGTERM');
       });
       await turn.begin();
-      await killed(lane, owner);
+      await killed(turn, owner);
       await turn.session.until('turn/end');
       const causes = (await turn.session.payloads('turn/resumed')).map(({ cause }) => cause);
       expect(causes).toEqual([when === 'before' ? 'death' : 'handover']);

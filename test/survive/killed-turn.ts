@@ -16,9 +16,19 @@ export interface Differences {
   readonly extra?: true;
 }
 
-/** Resolves when the trap of a replica has sprung and the process is gone; another one is started in its place. */
-export async function killed(lane: Lane, victim: LoopReplica): Promise<void> {
-  await victim.sprung;
+/** Resolves when the replica that runs a turn has sprung its trap and is gone; another one is started in its place. */
+export async function killed({ lane, session }: KilledTurn, victim: LoopReplica): Promise<void> {
+  const over = new AbortController();
+  const missed = session
+    .until('turn/end', 1, over.signal)
+    .then(() => victim.whenSettled())
+    .catch(() => undefined);
+  await Promise.race([victim.sprung, missed]);
+  over.abort();
+  if (victim.running) {
+    const labels = victim.appends.filter(({ session_id }) => session_id === session.id).map(({ label }) => label);
+    throw new Error(`the turn ended and no trap had sprung; it appended: ${labels.join(', ')}`);
+  }
   await victim.child.exited;
   lane.replace();
 }

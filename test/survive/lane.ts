@@ -38,6 +38,7 @@ export class Lane {
 
   async stop(): Promise<void> {
     await Promise.allSettled(this.#starting);
+    await this.tools.stop();
     await this.rig.stop();
   }
 }

@@ -28,6 +28,7 @@ export class LoopReplica {
   /** Resolves when the armed trap has sprung. */
   sprung: Promise<void> = Promise.resolve();
   readonly #steps = new Map<string, number>();
+  readonly #answers = new Set<() => void>();
   #trap: Trap | undefined;
   #tellSprung: () => void = () => undefined;
   #fate: Fate = 'runs';
@@ -92,6 +93,13 @@ export class LoopReplica {
     this.proxy.resume('up');
   }
 
+  /** Resolves when everything it asked the log for is answered. */
+  async whenSettled(): Promise<void> {
+    while (this.appends.some(({ outcome }) => outcome === undefined)) {
+      await new Promise<void>((resolve) => this.#answers.add(resolve));
+    }
+  }
+
   async end(): Promise<void> {
     await this.child.kill();
     await this.proxy.stop();
@@ -109,7 +117,11 @@ export class LoopReplica {
   #down(frame: NatsFrame): boolean {
     if (this.#fate === 'dead') return true;
     const append = this.appends.findLast(({ reply }) => reply !== undefined && reply === frame.subject);
-    if (append) append.outcome = outcomeIn(frame);
+    if (append) {
+      append.outcome = outcomeIn(frame);
+      for (const tell of this.#answers) tell();
+      this.#answers.clear();
+    }
     if (append?.outcome === 'stored' && this.#trap?.after?.(append)) return this.#spring();
     return this.#trap?.down?.(frame) ? this.#spring() : false;
   }

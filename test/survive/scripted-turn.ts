@@ -41,6 +41,12 @@ export class ScriptedTools {
   /** Called when a tool begins to run, by session. */
   readonly began = new Map<string, (run: Run) => Promise<void> | void>();
   readonly #served: ServedTool[] = [];
+  readonly #closing: Promise<void>;
+  #close: () => void = () => undefined;
+
+  private constructor() {
+    this.#closing = new Promise((resolve) => (this.#close = resolve));
+  }
 
   static async start(rig: SurvivalRig): Promise<ScriptedTools> {
     const tools = new ScriptedTools();
@@ -63,7 +69,7 @@ export class ScriptedTools {
         handler: async ({ of }, { session_id: session, key, attempt, epoch }) => {
           const run = { session, name, key, attempt, epoch };
           tools.runs.push(run);
-          await tools.began.get(session)?.(run);
+          await Promise.race([tools.began.get(session)?.(run), tools.#closing]);
           return `${of} is done`;
         },
       });
@@ -77,6 +83,8 @@ export class ScriptedTools {
   }
 
   async stop(): Promise<void> {
+    // What a failed test left waiting must not keep the others from ending.
+    this.#close();
     await Promise.all(this.#served.map((tool) => tool.stop()));
   }
 }

@@ -62,9 +62,10 @@ export class SessionProbe {
     return fold(await this.events());
   }
 
-  /** Resolves with the `count`th event of a type, as soon as it is in the log. */
-  async until(type: string, count = 1): Promise<EventEnvelope> {
+  /** Resolves with the `count`th event of a type, as soon as it is in the log; rejects when given up before. */
+  async until(type: string, count = 1, given_up?: AbortSignal): Promise<EventEnvelope> {
     const ended = new AbortController();
+    given_up?.addEventListener('abort', () => ended.abort(), { once: true });
     let seen = 0;
     for await (const event of this.deployment.as('gateway').follow(this.id, { from_seq: 0, signal: ended.signal })) {
       if (event.type === type && ++seen === count) {
