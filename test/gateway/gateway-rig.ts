@@ -12,12 +12,14 @@ export const TOKENS = {
   all: 'token-of-everything',
   team: 'token-of-the-team',
   reader: 'token-of-a-reader',
+  approver: 'token-of-an-approver',
 } as const;
 
 const RULES = [
   { token: TOKENS.all },
   { token: TOKENS.team, agents: ['team-*'] },
   { token: TOKENS.reader, capabilities: ['read'] },
+  { token: TOKENS.approver, name: 'on-call', capabilities: ['read', 'approve'] },
 ];
 
 /** A NATS server, a log service and gateways, all real and in the test's process. */
