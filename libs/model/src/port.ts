@@ -1,17 +1,10 @@
-import type { AssistantPart, ToolDescription, Usage } from '@longrein/events';
+import type { AssistantPart, StepParameters, ToolDescription, Usage } from '@longrein/events';
+import type { HistoryItem } from '@longrein/session';
 
-/** A message of the history sent to a model. The session core's history is a list of these. */
-export type HistoryItem =
-  | { readonly role: 'user'; readonly text: string; readonly source: 'user' | 'injected' | 'summary' }
-  | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[] }
-  | { readonly role: 'tool'; readonly id: string; readonly content: unknown; readonly error: string | null };
+export type { HistoryItem };
 
 /** Sampling parameters every provider understands. What is absent is the provider's default. */
-export interface ModelParameters {
-  readonly temperature?: number;
-  /** Most tokens of the answer, reasoning included. */
-  readonly max_tokens?: number;
-}
+export type ModelParameters = StepParameters;
 
 /** One request to a model. */
 export interface ModelRequest {
@@ -46,20 +39,12 @@ export interface ModelReply {
   readonly type: 'done';
   /**
    * In the order in which the model wrote them; never an empty text part. A call's `args` is a JSON object, or the
-   * text the model wrote when that is none (`isMalformedArgs`). No parts: the model said nothing.
+   * text the model wrote, when that is none or cannot be stored. No parts: the model said nothing.
    */
   readonly parts: readonly AssistantPart[];
   /** Absent when the provider reported none. */
   readonly usage?: Usage;
   readonly stop_reason: StopReason;
-}
-
-/**
- * Whether a call's arguments are not a JSON object: the model wrote something that does not parse, or that is no
- * object, and `args` is its text, word for word. Such a tool is not run; the model gets an error result.
- */
-export function isMalformedArgs(args: unknown): boolean {
-  return typeof args !== 'object' || args === null || Array.isArray(args);
 }
 
 /** Options of one model call. */

@@ -4,7 +4,6 @@ export {
   MAX_TOOLSET_BYTES,
   ToolFailure,
   ToolRegistry,
-  digestOf,
   failure,
   type ExecutorOptions,
   type ToolReport,

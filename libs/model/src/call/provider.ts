@@ -39,3 +39,16 @@ export interface TokenCounts {
   readonly completion_tokens: number;
   readonly cached_tokens?: number;
 }
+
+/** Who is answering, as reasoning parts remember it. */
+export interface Answerer {
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** What reading an answer needs to know. */
+export interface ReadOptions extends Answerer {
+  /** Turns a tool's name on the wire into its own. */
+  readonly toolName: (wire: string) => string;
+  readonly prices?: PriceList | undefined;
+}

@@ -3,6 +3,7 @@ import { ModelError } from '../errors.js';
 import type { ModelDelta } from '../port.js';
 import { reasoningDigest, type ReasoningOrigin } from '../render/reasoning.js';
 import { parseArguments } from './arguments.js';
+import type { Answerer } from './provider.js';
 import { TextFeed } from './text-feed.js';
 
 /** Longest call id that the log stores. */
@@ -25,12 +26,6 @@ export interface ReasoningSlot {
 }
 
 type Slot = { readonly type: 'text'; readonly feed: TextFeed } | ReasoningSlot | CallSlot;
-
-/** Who is answering, as reasoning parts remember it. */
-export interface Answerer {
-  readonly provider: string;
-  readonly model: string;
-}
 
 /** The answer's parts as they grow, in the order in which the model began them. */
 export class ReplyParts {

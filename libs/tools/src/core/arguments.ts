@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { isRecord } from './digest.js';
+import { isRecord } from './json.js';
+import { storageProblem } from './storable.js';
 
 /** Checks arguments: the sentence that tells the model what does not fit, or nothing. */
 export type ArgumentCheck = (args: unknown) => string | undefined;
@@ -27,27 +28,29 @@ export function compileSchema(schema: Record<string, unknown>): CompiledSchema {
 }
 
 /**
- * What is wrong with arguments whatever the schema: a model may have written something that is no JSON at all. Such
- * text is logged as `{"$malformed": text}`, which no tool may ever receive; plain text is treated alike.
+ * What is wrong with arguments whatever the schema: a model may have written something that is no JSON object. Its text
+ * is then what the log holds as the arguments, and no tool may ever receive it.
  */
 export function malformedArguments(args: unknown): string | undefined {
-  const raw = typeof args === 'string' ? args : malformedText(args);
-  if (raw !== undefined) return explainText(raw);
-  return isRecord(args) ? undefined : `The arguments are ${kindOf(args)}; send a JSON object.`;
-}
-
-function malformedText(args: unknown): string | undefined {
-  if (!isRecord(args) || Object.keys(args).length !== 1) return undefined;
-  const raw = args['$malformed'];
-  return typeof raw === 'string' ? raw : undefined;
+  if (typeof args === 'string') return explainText(args);
+  return isRecord(args) ? undefined : notAnObject(args);
 }
 
 function explainText(raw: string): string {
+  let value: unknown;
   try {
-    return `The arguments are ${kindOf(JSON.parse(raw))} inside a JSON string; send the JSON object itself.`;
+    value = JSON.parse(raw);
   } catch (error) {
     return `The arguments are not valid JSON (${error instanceof Error ? error.message : String(error)}); send a JSON object.`;
   }
+  if (!isRecord(value)) return notAnObject(value);
+  const problem = storageProblem(value);
+  if (problem !== undefined) return `The arguments cannot be stored: ${problem}.`;
+  return 'The arguments are an object inside a JSON string, or nested too deeply; send a flat JSON object itself.';
+}
+
+function notAnObject(value: unknown): string {
+  return `The arguments are ${kindOf(value)}; send a JSON object.`;
 }
 
 function isOldDraft(schema: Record<string, unknown>): boolean {

@@ -1,6 +1,6 @@
 export * from './arguments.js';
 export * from './catalog-executor.js';
-export * from './digest.js';
+export * from './json.js';
 export * from './outcome.js';
 export * from './registration.js';
 export * from './storable.js';

@@ -1,5 +1,5 @@
 import type { ToolOutcome } from '../port/index.js';
-import { isRecord } from './digest.js';
+import { isRecord } from './json.js';
 import { jsonBytes, storageProblem } from './storable.js';
 
 /** Largest content of a result by default, in bytes of JSON. The log stores events of up to 448 KiB. */

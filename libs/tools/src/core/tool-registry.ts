@@ -1,6 +1,6 @@
 import type { ToolDescription } from '@longrein/events';
+import { digest } from '@longrein/session';
 import type { RegisteredTool, RejectedRegistration, ToolCatalog, ToolSet } from '../port/index.js';
-import { byCodeUnit, digestOf } from './digest.js';
 import type { ParsedRegistration } from './registration.js';
 import { jsonBytes } from './storable.js';
 
@@ -17,7 +17,7 @@ export class ToolRegistry implements ToolCatalog {
   #tools: readonly RegisteredTool[] = [];
   #byName = new Map<string, RegisteredTool>();
   #rejected: readonly RejectedRegistration[] = [];
-  #digest = digestOf([[], []]);
+  #digest = digest([[], []]);
 
   /** Adds or replaces one registration. */
   put(key: string, entry: ParsedRegistration): void {
@@ -61,7 +61,7 @@ export class ToolRegistry implements ToolCatalog {
       room -= bytes;
       tools.push(description);
     }
-    return { tools, digest: digestOf(tools), omitted };
+    return { tools, digest: digest(tools), omitted };
   }
 
   rejected(): readonly RejectedRegistration[] {
@@ -86,13 +86,12 @@ export class ToolRegistry implements ToolCatalog {
       else rejected.push({ key, reason: duplicateOf(holder) });
     }
     const tools = [...byName.values()].sort((a, b) => byCodeUnit(a.visible_name, b.visible_name));
-    const digest = digestOf([tools, rejected]);
-    const changed = digest !== this.#digest;
-    this.#digest = digest;
+    const before = this.#digest;
+    this.#digest = digest([tools, rejected]);
     this.#tools = tools;
     this.#byName = byName;
     this.#rejected = rejected;
-    if (changed) for (const listener of [...this.#listeners]) listener();
+    if (this.#digest !== before) for (const listener of [...this.#listeners]) listener();
   }
 }
 
@@ -102,4 +101,9 @@ function describeTool(tool: RegisteredTool): ToolDescription {
 
 function duplicateOf(holder: RegisteredTool): string {
   return `models would see ${JSON.stringify(holder.visible_name)}, the name of ${holder.namespace}.${holder.name}; rename one of them`;
+}
+
+/** Orders by UTF-16 code unit, unlike `localeCompare`: the same on every machine. */
+function byCodeUnit(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { PriceList } from '../../call/provider.js';
-import { type Answerer, type CallSlot, type ReasoningSlot, ReplyParts } from '../../call/reply-parts.js';
+import type { ReadOptions } from '../../call/provider.js';
+import { type CallSlot, type ReasoningSlot, ReplyParts } from '../../call/reply-parts.js';
 import { usageOf } from '../../call/usage.js';
 import { ModelError } from '../../errors.js';
 import type { ModelDelta, StopReason } from '../../port.js';
@@ -11,13 +11,6 @@ import {
   type AnthropicUsage,
   anthropicEvent,
 } from './event.js';
-
-/** What reading an answer needs to know. */
-export interface ReadOptions extends Answerer {
-  /** Turns a tool's name on the wire into its own. */
-  readonly toolName: (wire: string) => string;
-  readonly prices?: PriceList | undefined;
-}
 
 /** Reads a streamed message. Ends with `done` when `message_stop` came, else without. */
 export async function* readAnthropic(events: AsyncIterable<unknown>, options: ReadOptions): AsyncGenerator<ModelDelta> {

@@ -1,18 +1,11 @@
 import { z } from 'zod';
-import type { PriceList } from '../../call/provider.js';
-import { type Answerer, type CallSlot, ReplyParts } from '../../call/reply-parts.js';
+import type { ReadOptions } from '../../call/provider.js';
+import { type CallSlot, ReplyParts } from '../../call/reply-parts.js';
 import { usageOf } from '../../call/usage.js';
 import { ModelError } from '../../errors.js';
 import type { ModelDelta, ModelReply, StopReason } from '../../port.js';
 import { type OpenAiCallDelta, type OpenAiChunk, type OpenAiDelta, openAiChunk } from './chunk.js';
 import { ReasoningReader } from './read-reasoning.js';
-
-/** What reading an answer needs to know. */
-export interface ReadOptions extends Answerer {
-  /** Turns a tool's name on the wire into its own. */
-  readonly toolName: (wire: string) => string;
-  readonly prices?: PriceList | undefined;
-}
 
 /** Reads a streamed chat completion. Ends with `done` when the answer carried a finish reason, else without. */
 export async function* readOpenAi(chunks: AsyncIterable<unknown>, options: ReadOptions): AsyncGenerator<ModelDelta> {
