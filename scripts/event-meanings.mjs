@@ -6,6 +6,9 @@ export const EVENT_MEANINGS = {
     'An agent runs in this session from here on, with this specification. From then on only a granted input starts a turn.',
   'session/model_selected': 'A model role of this session points at another model, from the next step on.',
   'session/erased': 'The content up to `head` was erased.',
+  'session/quarantined':
+    'No loop touches the session from here on: what runs is dropped where it stands, inputs only queue.',
+  'session/quarantine_lifted': 'Loops take the session up again: an open turn is resumed, queued inputs start turns.',
   'session/compacted':
     'A summary stands for the history up to `upto_seq`, which the log fills in: the seq before this event.',
   'session/compaction_declined': 'A compaction was due and was not done.',

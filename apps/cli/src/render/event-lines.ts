@@ -21,6 +21,10 @@ export function lineOf(event: KnownEvent): string | undefined {
       return `# compacted: ${oneLine(event.payload.summary)}`;
     case 'session/erased':
       return '# erased';
+    case 'session/quarantined':
+      return `! quarantined${suffix('by', event.payload.by)}${reason(event.payload.reason)}`;
+    case 'session/quarantine_lifted':
+      return `! quarantine lifted${suffix('by', event.payload.by)}${reason(event.payload.reason)}`;
     case 'policy/updated':
       return `# policy: ${oneLine(event.payload.patterns.join(' ') || 'no tools')}`;
     case 'input/queued':

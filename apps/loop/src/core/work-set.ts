@@ -1,7 +1,7 @@
 import type { BaseEnvelope } from '@longrein/events';
 
 /** Raised when the document's meaning changes: older ones are rebuilt from the stream. */
-export const WORK_SET_VERSION = 1;
+export const WORK_SET_VERSION = 2;
 
 /** A queued input that nothing has consumed. */
 interface WaitingInput {
@@ -16,6 +16,8 @@ interface WaitingInput {
 export interface WorkEntry {
   readonly turn: { readonly turn_id: string; readonly input_id?: string } | null;
   readonly inputs: readonly WaitingInput[];
+  /** An operator keeps loops away from it. */
+  readonly quarantined?: true;
 }
 
 /** A fact as the work set reads it. */
@@ -24,7 +26,7 @@ export type Fact = BaseEnvelope & { readonly session_id: string };
 const NOTHING: WorkEntry = { turn: null, inputs: [] };
 
 /**
- * The sessions of a partition with an open turn or an unconsumed input: what a new owner has to look at, and no other
+ * The sessions of a partition with an open turn, an unconsumed input or a quarantine: what a new owner has to look at, and no other
  * session. A fold of the partition's facts; facts may come twice. Read leniently: one odd event must not stop a partition.
  */
 export class WorkSet {
@@ -45,10 +47,17 @@ export class WorkSet {
     return this.#entries.size;
   }
 
-  /** Whether the session has an open turn, or an input that may start one. */
+  /** Whether an operator keeps loops away from the session. */
+  isQuarantined(sessionId: string): boolean {
+    return this.#entries.get(sessionId)?.quarantined === true;
+  }
+
+  /** Whether the session has an open turn, or an input that may start one, and may be touched. */
   isActionable(sessionId: string): boolean {
     const entry = this.#entries.get(sessionId);
-    return entry !== undefined && (entry.turn !== null || entry.inputs.some((input) => input.starts));
+    return (
+      entry !== undefined && !entry.quarantined && (entry.turn !== null || entry.inputs.some((input) => input.starts))
+    );
   }
 
   /** Every session that is actionable, in the order in which it got something to do. */
@@ -62,7 +71,7 @@ export class WorkSet {
     const before = this.#entries.get(fact.session_id) ?? NOTHING;
     const after = evolveEntry(before, fact.type, fact.payload as Record<string, unknown>);
     if (after === before) return;
-    if (after.turn === null && after.inputs.length === 0) this.#entries.delete(fact.session_id);
+    if (after.turn === null && after.inputs.length === 0 && !after.quarantined) this.#entries.delete(fact.session_id);
     else this.#entries.set(fact.session_id, after);
   }
 
@@ -87,8 +96,14 @@ function evolveEntry(entry: WorkEntry, type: string, payload: Record<string, unk
     case 'user/message':
     case 'context/injected':
       return consumed(entry, inputId);
+    case 'session/quarantined':
+      return { ...entry, quarantined: true };
+    case 'session/quarantine_lifted': {
+      const { quarantined: _lifted, ...rest } = entry;
+      return rest;
+    }
     case 'session/erased':
-      return NOTHING;
+      return entry.quarantined ? { ...NOTHING, quarantined: true } : NOTHING;
     default:
       return entry;
   }

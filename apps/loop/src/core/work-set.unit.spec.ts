@@ -70,4 +70,19 @@ describe('the work set of a partition', () => {
     expect(WorkSet.restore({ ...(saved as object), version: 0 })).toBeUndefined();
     expect(WorkSet.restore(undefined)).toBeUndefined();
   });
+
+  it('a quarantine makes nothing actionable until it is lifted, also in a set that was saved in between', () => {
+    const set = setOf(fact('session/quarantined', {}), queued('i'), fact('turn/start', { turn_id: 't', epoch: 1 }));
+    const restored = WorkSet.restore(JSON.parse(JSON.stringify(set)))!;
+    expect([[...restored.actionable()], restored.isQuarantined('s')]).toEqual([[], true]);
+    restored.apply(fact('session/quarantine_lifted', {}));
+    expect([[...restored.actionable()], restored.isQuarantined('s')]).toEqual([['s'], false]);
+  });
+
+  it('a quarantine is remembered of a session with nothing to do, and forgotten with its end', () => {
+    const set = setOf(fact('session/quarantined', {}), fact('session/erased', { head: 0 }));
+    expect([set.size, set.isQuarantined('s')]).toEqual([1, true]);
+    set.apply(fact('session/quarantine_lifted', {}));
+    expect(set.size).toBe(0);
+  });
 });

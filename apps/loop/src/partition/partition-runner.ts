@@ -17,7 +17,12 @@ export interface RunnerDeps extends LoopSettings {
 }
 
 /** Types that may give a session something to do that no actor of it knows about. */
-const STIMULI: ReadonlySet<string> = new Set(['input/queued', 'turn/cancel_requested', 'approval/resolved']);
+const STIMULI: ReadonlySet<string> = new Set([
+  'input/queued',
+  'turn/cancel_requested',
+  'approval/resolved',
+  'session/quarantine_lifted',
+]);
 
 /**
  * Serves one partition: owns it under an epoch, folds its facts into the work set, and keeps one actor for each session
@@ -130,6 +135,8 @@ export class PartitionRunner {
 
   #dispatch(event: EventEnvelope): void {
     const actor = this.#actors.get(event.session_id);
+    // It may be what its process suffers from: nothing more is done about it, not even a handover.
+    if (actor && this.#workSet.isQuarantined(event.session_id)) return actor.kill();
     if (actor && !actor.finished) return actor.deliver(event);
     if (event.copied || !STIMULI.has(event.type) || !this.#workSet.isActionable(event.session_id)) return;
     this.#spawn(event.session_id, event);

@@ -19,6 +19,8 @@ export type ActorEnd =
   /** Only a verdict, or a stimulus, brings the turn on. */
   | 'parked'
   | 'stalled'
+  /** An operator keeps loops away from the session. */
+  | 'quarantined'
   | 'handed_over'
   /** Another process owns the partition. */
   | 'fenced'

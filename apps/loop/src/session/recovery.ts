@@ -25,6 +25,7 @@ export class Recovery {
   note({ type, payload, copied }: EventEnvelope): void {
     if (copied) return;
     if (type === 'approval/resolved') this.#stimulus = 'verdict';
+    if (type === 'session/quarantine_lifted') this.#stimulus = 'wake';
     if (type === 'input/queued' && (payload as { wake?: boolean }).wake) this.#stimulus = 'wake';
   }
 

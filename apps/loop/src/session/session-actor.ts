@@ -153,8 +153,9 @@ export class SessionActor implements SessionView {
 
   /** One look at the session, one thing done about it. */
   async #pass(): Promise<Step> {
-    const { turn, configuration } = this.state;
+    const { turn, configuration, quarantine } = this.state;
     if (this.#mode === 'killed') return 'killed';
+    if (quarantine) return 'quarantined';
     if (configuration?.spec.driver === 'claude-code') return 'idle';
     if (this.#mine !== undefined && turn?.turn_id !== this.#mine) this.#turnOver();
     if (this.#mode === 'aborting') return this.#handOver('the process stopped before the step was over');

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 
-/** Services that append. `events.md`'s "by" column: the log refuses every other. */
+/** Who appends: the services, and people who operate them. `events.md`'s "by" column: the log refuses every other. */
 export type ServiceName =
-  'log' | 'loop' | 'approvals' | 'compactor' | 'titler' | 'policy' | 'registry' | 'worker' | 'gateway';
+  'log' | 'loop' | 'approvals' | 'compactor' | 'titler' | 'policy' | 'registry' | 'worker' | 'gateway' | 'operator';
 
 /** Coarse group of types, the last token of a fact's subject: a subject per type would cost the server too much. */
 export type Family =

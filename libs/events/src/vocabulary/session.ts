@@ -69,6 +69,26 @@ export const sessionErased = defineEvent('session/erased', {
   schema: z.strictObject({ head: seq }),
 });
 
+const operation = z.strictObject({
+  reason: reason.optional(),
+  /** Who asked for it, as the operator's tool knows them. */
+  by: token.optional(),
+});
+
+export const sessionQuarantined = defineEvent('session/quarantined', {
+  family: 'session',
+  by: ['operator'],
+  schema: operation,
+  content: { reason: 'text' },
+});
+
+export const sessionQuarantineLifted = defineEvent('session/quarantine_lifted', {
+  family: 'session',
+  by: ['operator'],
+  schema: operation,
+  content: { reason: 'text' },
+});
+
 export const sessionCompacted = defineEvent('session/compacted', {
   family: 'session',
   by: ['compactor'],
@@ -116,6 +136,8 @@ export const sessionEvents = [
   sessionConfigured,
   sessionModelSelected,
   sessionErased,
+  sessionQuarantined,
+  sessionQuarantineLifted,
   sessionCompacted,
   sessionCompactionDeclined,
   sessionTitled,

@@ -33,6 +33,8 @@ describe('the vocabulary', () => {
        "session/erased": "log",
        "session/forked": "log",
        "session/model_selected": "gateway",
+       "session/quarantine_lifted": "operator",
+       "session/quarantined": "operator",
        "session/titled": "titler",
        "step/end": "loop worker",
        "step/start": "loop worker",

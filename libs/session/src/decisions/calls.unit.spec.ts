@@ -94,7 +94,10 @@ describe('calls of one message', () => {
       events: [{ type: 'tool/started', payload: { call_seq: callSeq(runner), call_id: '1', attempt: 1, epoch: 1 } }],
       expect: {
         seq: runner.state.last_seq,
-        none_of: ['policy/updated', 'session/configured', 'turn/cancel_requested', 'approval/resolved'],
+        none_of: [
+          ...['policy/updated', 'session/configured', 'turn/cancel_requested', 'approval/resolved'],
+          'session/quarantined',
+        ],
       },
     });
   });

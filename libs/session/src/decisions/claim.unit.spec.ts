@@ -27,25 +27,29 @@ describe('the claim of a step', () => {
     ]);
     expect(action.append.expect).toEqual({
       seq: journal.events.length - 1,
-      none_of: ['turn/cancel_requested', 'session/compacted', 'session/configured', 'session/model_selected'],
+      none_of: [
+        ...['turn/cancel_requested', 'session/compacted', 'session/configured', 'session/model_selected'],
+        'session/quarantined',
+      ],
     });
   });
 
-  it.each(['turn/cancel_requested', 'session/compacted', 'session/configured', 'session/model_selected'] as const)(
-    'fails when a %s landed meanwhile',
-    (type) => {
-      const { action, journal } = claimOf();
-      const payloads = {
-        'turn/cancel_requested': { turn_id: 'x' },
-        'session/compacted': { summary: 's' },
-        'session/configured': { agent_id: 'a', generation: 1, spec: {} },
-        'session/model_selected': { role: 'main' as const, model: 'a/b' },
-      };
-      journal.put('session/titled', { title: 'no matter' });
-      journal.put(type, payloads[type] as never);
-      expect(journal.append(action.append)).toBeNull();
-    },
-  );
+  it.each([
+    ...(['turn/cancel_requested', 'session/compacted', 'session/configured', 'session/model_selected'] as const),
+    'session/quarantined' as const,
+  ])('fails when a %s landed meanwhile', (type) => {
+    const { action, journal } = claimOf();
+    const payloads = {
+      'turn/cancel_requested': { turn_id: 'x' },
+      'session/compacted': { summary: 's' },
+      'session/configured': { agent_id: 'a', generation: 1, spec: {} },
+      'session/model_selected': { role: 'main' as const, model: 'a/b' },
+      'session/quarantined': {},
+    };
+    journal.put('session/titled', { title: 'no matter' });
+    journal.put(type, payloads[type] as never);
+    expect(journal.append(action.append)).toBeNull();
+  });
 
   it('describes the tools when they change, and not before', () => {
     const runner = new Runner(scripted([calls('c1:read'), calls('c1:read'), says('x')]), new Journal(), {

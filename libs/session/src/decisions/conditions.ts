@@ -1,11 +1,12 @@
 import type { SessionEventType } from '@longrein/events';
 
-/** Under which a step is claimed: none of these changed what the request is made of. */
+/** Under which a step is claimed: none of these changed what the request is made of, or whether it may be made. */
 export const CLAIM_CONDITION = [
   'turn/cancel_requested',
   'session/compacted',
   'session/configured',
   'session/model_selected',
+  'session/quarantined',
 ] as const satisfies SessionEventType[];
 
 /**
@@ -17,6 +18,7 @@ export const EXECUTE_CONDITION = [
   'session/configured',
   'turn/cancel_requested',
   'approval/resolved',
+  'session/quarantined',
 ] as const satisfies SessionEventType[];
 
 /** Under which an outcome is logged: no other outcome came in between, so that order and number are right. */

@@ -70,4 +70,18 @@ describe('what one event sets', () => {
     expect(main()).toBe('s/1');
     expect(select.spec(journal.state)?.roles).toEqual({ main: 'a/1' });
   });
+
+  it('is a quarantine, which shows before everything else, until it is lifted; a fork does not inherit it', () => {
+    const journal = new Journal();
+    journal.put('turn/start', { turn_id: 't', agent: 'a', epoch: 1 });
+    journal.put('turn/cancel_requested', { turn_id: 't' });
+    journal.put('session/quarantined', { reason: 'eats memory', by: 'ann' });
+    expect(select.status(journal.state)).toBe('quarantined');
+    expect(journal.state.quarantine).toEqual({ reason: 'eats memory', by: 'ann', seq: 3 });
+    const parent = journal.events;
+    journal.put('session/quarantine_lifted', {});
+    expect(select.status(journal.state)).toBe('stopping');
+    const forked = { ...parent[0]!, seq: 4, type: 'session/forked', payload: { from: 's', boundary: 3 } };
+    expect(fold([...parent.slice(0, 4), forked]).quarantine).toBeNull();
+  });
 });

@@ -25,6 +25,7 @@ export function initialState(): SessionState {
     usage: NO_USAGE,
     spend: NO_BILL,
     title: null,
+    quarantine: null,
     policy: null,
     configuration: null,
     models: {},

@@ -7,6 +7,7 @@ export type Metadata = Pick<
   | 'parent_id'
   | 'erased'
   | 'title'
+  | 'quarantine'
   | 'policy'
   | 'configuration'
   | 'models'
@@ -23,9 +24,14 @@ export function evolveMetadata(state: SessionState, event: SessionEvent): Partia
     case 'session/created':
       return { parent_id: event.payload.parent_id ?? event.payload.fork?.from ?? null };
     case 'session/forked':
-      return { parent_id: event.payload.from };
+      // What kept loops away from the parent is the parent's.
+      return { parent_id: event.payload.from, quarantine: null };
     case 'session/erased':
       return { erased: true, title: null, tools: null };
+    case 'session/quarantined':
+      return { quarantine: { ...event.payload, seq } };
+    case 'session/quarantine_lifted':
+      return { quarantine: null };
     case 'session/titled':
       return { title: event.payload.title };
     case 'policy/updated':

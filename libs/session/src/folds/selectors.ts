@@ -23,9 +23,10 @@ export function openTurn(state: SessionState): OpenTurn | null {
   return state.turn;
 }
 
-/** A standing cancel shows before a stall, a stall before a parked call. */
+/** A quarantine shows before a standing cancel, that before a stall, a stall before a parked call. */
 export function status(state: SessionState): SessionStatus {
   const { turn } = state;
+  if (state.quarantine !== null) return 'quarantined';
   if (turn === null) return 'idle';
   if (turn.cancel !== null) return 'stopping';
   if (turn.stalled !== null) return 'stalled';

@@ -2,7 +2,7 @@ import type { AgentSpec, AssistantPart, Grant, ModelRole, ToolDescription } from
 import type { List } from '../list.js';
 
 /** Raised whenever the same events fold into a different state: snapshots of other versions are discarded. */
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;
 
 /** A message of the model's history, in projection order. */
 export type HistoryItem =
@@ -160,6 +160,13 @@ export interface SpendState {
   readonly by_model: Readonly<Record<string, SpendTotals>>;
 }
 
+/** An operator keeps loops away from the session. */
+export interface Quarantine {
+  readonly reason?: string | undefined;
+  readonly by?: string | undefined;
+  readonly seq: number;
+}
+
 /** What the session was configured to be. */
 export interface Configuration {
   readonly agent_id: string;
@@ -198,6 +205,8 @@ export interface SessionState {
   readonly usage: UsageTotals;
   readonly spend: SpendState;
   readonly title: string | null;
+  /** Null unless an operator keeps loops away from the session now. */
+  readonly quarantine: Quarantine | null;
   /** The latest `policy/updated`; null when there never was one, which an empty list is not. */
   readonly policy: { readonly patterns: readonly string[]; readonly seq: number } | null;
   readonly configuration: Configuration | null;
@@ -207,4 +216,4 @@ export interface SessionState {
 }
 
 /** Status of a session, from its log alone. */
-export type SessionStatus = 'idle' | 'running' | 'waiting_approval' | 'stopping' | 'stalled';
+export type SessionStatus = 'idle' | 'running' | 'waiting_approval' | 'stopping' | 'stalled' | 'quarantined';
