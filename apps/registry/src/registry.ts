@@ -3,7 +3,7 @@ import type { AgentEventEnvelope, EventEnvelope } from '@longrein/events';
 import { type EventLog, isLogError } from '@longrein/log';
 import { type SessionStatus, status } from '@longrein/session';
 import type { DisposeRequest, InjectRequest, SpawnRequest } from './commands.js';
-import { decideInput, decidePromotion, standingGrants } from './core/decide-input.js';
+import { decideInput, decidePromotion, standingGrants, turnsToRevoke } from './core/decide-input.js';
 import { AgentBusy, AgentNotFound, SessionNotConfigured } from './core/errors.js';
 import type { LiveAgent } from './core/fleet.js';
 import { AgentStreams } from './log/agent-streams.js';
@@ -203,9 +203,7 @@ export class Registry {
   private async revokeGrants(agent: LiveAgent): Promise<void> {
     for (;;) {
       const state = await this.stateOf(agent);
-      const open = state?.turn && !state.turn.cancel ? [state.turn.turn_id] : [];
-      const granted = state ? standingGrants(state).map(({ agent_turn_id }) => agent_turn_id) : [];
-      const [turnId] = [...open, ...granted];
+      const [turnId] = state ? turnsToRevoke(state, agent.generation) : [];
       if (turnId === undefined) return;
       await this.views.change(agent.session_id, ({ seq }) => ({
         event: {

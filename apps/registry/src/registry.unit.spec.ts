@@ -189,6 +189,29 @@ describe('dispose', () => {
     expect((await agentEvents('a1')).filter(({ type }) => type === 'agent/disposed')).toHaveLength(1);
     expect((await agentEvents(FLEET_ID)).filter(({ type }) => type === 'agent/released')).toHaveLength(1);
   });
+
+  it('leaves alone what the next agent of the session was granted, where another registry was faster', async () => {
+    // The other registry disposes and spawns anew between this one's look at the agent and its append.
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const { registry, events } = world({
+      schedule: async (step, { id }) => {
+        if (step !== 'store' || id !== 'a1' || !meanwhile) return;
+        const now = meanwhile;
+        meanwhile = undefined;
+        await now();
+      },
+    });
+    await registry().spawn(spawn('a1', { session_id: 's1' }));
+    const other = registry();
+    meanwhile = async () => {
+      await other.dispose({ agent_id: 'a1' });
+      await other.spawn(spawn('a1', { session_id: 's1' }));
+      await other.inject({ session_id: 's1', input_id: 'i1', text: 'hi' });
+    };
+    await registry().dispose({ agent_id: 'a1' });
+    expect((await events('s1')).map(({ type }) => type)).not.toContain('turn/cancel_requested');
+    await expect(registry().find('a1')).resolves.not.toBeNull();
+  });
 });
 
 describe('look-up', () => {

@@ -70,9 +70,20 @@ export function decidePromotion({ state, seq }: SessionView, generation: number)
   return queued(seq, input, 'grant');
 }
 
-/** Inputs of a turn that could still start although its agent is gone: granted and not taken up. */
+/** Grants that no turn has taken up and no cancel has named. */
 export function standingGrants(state: SessionState): readonly Grant[] {
   return inbox(state).flatMap(({ grant, revoked }) => (grant && !revoked ? [grant] : []));
+}
+
+/**
+ * Ids of the turns to cancel once an agent is disposed: the open one, and those it was granted that could still start.
+ * What a later generation was granted is the next agent's.
+ */
+export function turnsToRevoke(state: SessionState, generation: number): readonly string[] {
+  const turn = openTurn(state);
+  const open = turn !== null && turn.cancel === null && (turn.grant?.generation ?? 0) <= generation;
+  const granted = standingGrants(state).filter((grant) => grant.generation <= generation);
+  return [...(open ? [turn.turn_id] : []), ...granted.map(({ agent_turn_id }) => agent_turn_id)];
 }
 
 /** By seq, because an input may be promoted whose id is as long as an id can be. */
