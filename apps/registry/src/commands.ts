@@ -1,12 +1,13 @@
-import { agentConfiguration, registryId } from './core/schemas.js';
+import { agentSpec, idSchema } from '@longrein/events';
 import { z } from 'zod';
 
 /** `registry.spawn`: makes an agent live. */
 export const spawnRequest = z.strictObject({
-  agent_id: registryId,
+  agent_id: idSchema,
   /** Default: the agent's id. */
-  session_id: registryId.optional(),
-  ...agentConfiguration,
+  session_id: idSchema.optional(),
+  spec: agentSpec.default({}),
+  config_revision: z.string().min(1).max(256).optional(),
   /** Makes a repetition the same request: answered as the first time. */
   request_id: z
     .string()
@@ -16,24 +17,24 @@ export const spawnRequest = z.strictObject({
 
 /** `registry.dispose`: retires an idle agent. */
 export const disposeRequest = z.strictObject({
-  agent_id: registryId,
+  agent_id: idSchema,
   /** Dispose only this generation. */
   generation: z.int().nonnegative().optional(),
   reason: z.string().max(4096).optional(),
 });
 
 /** `registry.get`. */
-export const getRequest = z.strictObject({ agent_id: registryId });
+export const getRequest = z.strictObject({ agent_id: idSchema });
 
 /** `registry.for_session`. */
-export const forSessionRequest = z.strictObject({ session_id: registryId });
+export const forSessionRequest = z.strictObject({ session_id: idSchema });
 
 /** `registry.list`. */
 export const listRequest = z.strictObject({});
 
 /** `registry.inject`: a waking input for a session that has an agent. */
 export const injectRequest = z.strictObject({
-  session_id: registryId,
+  session_id: idSchema,
   input_id: z.string().min(1).max(256),
   text: z.string(),
   origin: z.string().min(1).max(256).optional(),

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { MAX_ID_LENGTH } from '../session-id.js';
 
-/** A session's or agent's id inside a payload. */
-export const id = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1-128 characters of A-Z a-z 0-9 _ -');
+export { idSchema as id } from '../session-id.js';
 
 /** An opaque identifier that some service or provider made up. Never empty, never longer than 256 characters. */
 export const token = z.string().min(1).max(256);
