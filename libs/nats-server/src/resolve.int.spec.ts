@@ -6,7 +6,6 @@ import { findAll } from './binaries.js';
 import { NatsServerMissingError } from './errors.js';
 import { availableNatsVersions, resolveTestNatsServer } from './for-tests.js';
 import { cachedBinary, projectRoot } from './project.js';
-import { provideNats } from './provide.js';
 import { type Installer, resolveNatsServer } from './resolve.js';
 import { CURRENT_VERSION } from './version.js';
 
@@ -131,23 +130,6 @@ describe('the server of tests', () => {
       'oldest 2.9.10',
     ]);
     expect(findAll(places()).map(({ version }) => version)).toEqual(['2.15.2', '2.10.27', '2.9.10']);
-  });
-});
-
-describe('provideNats', () => {
-  it('starts nothing when NATS_URL names a server', async () => {
-    const provided = await provideNats({ binary: '/no/such/server' }, { NATS_URL: 'nats://elsewhere:4222' });
-    expect(provided).toEqual({ url: 'nats://elsewhere:4222' });
-  });
-
-  it('starts one otherwise', async () => {
-    const { path } = await resolveTestNatsServer();
-    const provided = await provideNats({ binary: path, storeDir: join(directory, 'store') }, { NATS_URL: '' });
-    try {
-      expect(provided.url).toBe(provided.server?.url);
-    } finally {
-      await provided.server?.stop();
-    }
   });
 });
 

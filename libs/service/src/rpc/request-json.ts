@@ -46,7 +46,9 @@ async function send(
     return (await connection.request(subject, encodeJson(body), options)).data;
   } catch (error) {
     if (hasCause(error, errors.NoRespondersError)) {
-      throw new ServiceError('unavailable', `nobody serves ${subject}; is the service running?`, { no_responders: true });
+      throw new ServiceError('unavailable', `nobody serves ${subject}; is the service running?`, {
+        no_responders: true,
+      });
     }
     if (hasCause(error, errors.TimeoutError)) {
       throw new ServiceError('timeout', `${subject} did not answer within ${timeout_ms} ms`);

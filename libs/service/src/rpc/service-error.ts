@@ -5,22 +5,18 @@ export interface WireError {
   readonly [detail: string]: unknown;
 }
 
-/** Codes of the request/reply layer itself. Services add their own. */
-export type TransportErrorCode =
-  /** The request is not what the subject takes; nothing was done. */
-  | 'bad_request'
-  /** Nobody answers on the subject; nothing was done. */
-  | 'unavailable'
-  /** No reply in time; the request may have been carried out. */
-  | 'timeout'
-  /** The service has too much to do and did nothing; retry later. */
-  | 'overloaded'
-  /** A fault in the service; its log says which. */
-  | 'internal'
-  /** The reply is not JSON, or not what the caller expects. */
-  | 'bad_reply';
-
-/** A refusal that callers can branch on by `code`. Handlers throw it; `requestJson` rejects with it. */
+/**
+ * A refusal that callers can branch on by `code`. Handlers throw it; `requestJson` rejects with it. The request/reply
+ * layer itself has these codes, services add their own:
+ *
+ * - `bad_request`: the request is not what the subject takes; nothing was done.
+ * - `unavailable`: nobody answers on the subject (detail `no_responders`; nothing was done), or the connection is gone.
+ * - `timeout`: no reply in time; the request may have been carried out.
+ * - `overloaded`: the service has too much to do and did nothing; retry later.
+ * - `too_large`: the reply does not fit a message; ask for less.
+ * - `internal`: a fault in the service; its log says which.
+ * - `bad_reply`: the reply is not JSON, or not what the caller expects.
+ */
 export class ServiceError extends Error {
   override readonly name: string = 'ServiceError';
 
@@ -39,11 +35,6 @@ export class ServiceError extends Error {
   static fromWire({ code, message, ...details }: WireError): ServiceError {
     return new ServiceError(code, message, details);
   }
-}
-
-/** Whether `error` is a `ServiceError`, optionally of one of these codes. */
-export function isServiceError(error: unknown, ...codes: string[]): error is ServiceError {
-  return error instanceof ServiceError && (codes.length === 0 || codes.includes(error.code));
 }
 
 /** What a caller is told about a failure, or nothing when the error was not meant for callers. */
