@@ -1,5 +1,5 @@
 import { ConfigError, type Environment } from '@longrein/service';
-import { demoModel, ModelServer } from '@longrein/testing';
+import { demoModel, ModelServer } from '@longrein/testing/model-server';
 
 /** The model a system talks to. */
 export interface ChosenModel {
