@@ -58,7 +58,7 @@ function explain(value: unknown, path: string, depth: number): void {
     case 'object':
       if (value === null) return;
       if (depth >= MAX_DEPTH) throw refuse(path, `is nested deeper than ${MAX_DEPTH} levels`);
-      if (Array.isArray(value)) value.forEach((member, i) => explain(member, `${path}[${i}]`, depth + 1));
+      if (Array.isArray(value)) for (let i = 0; i < value.length; i++) explain(value[i], `${path}[${i}]`, depth + 1);
       else explainObject(value, path, depth);
       return;
     default:

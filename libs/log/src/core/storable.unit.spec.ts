@@ -16,6 +16,7 @@ describe('assertStorable (LOG-11)', () => {
     ['a symbol key', { [Symbol('s')]: 1 }, /not a string/],
     ['a bigint', 1n, /is a bigint/],
     ['a function', () => 1, /is a function/],
+    ['a hole', new Array(2), /x\[0\] is a undefined/],
     ['too deep a value', nested, /nested deeper/],
     ['a key that is not well-formed', { '\udc00': 1 }, /key that is not well-formed/],
     ['a prototype in disguise', JSON.parse('{"__proto__": 1}'), /__proto__/],

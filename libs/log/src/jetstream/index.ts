@@ -2,6 +2,7 @@ export * from './kv-leases.js';
 export * from './log-server.js';
 export * from './names.js';
 export * from './pipeline.js';
+export type * from './pipeline-options.js';
 export * from './provision.js';
 export * from './sole-leases.js';
 export * from './stream-api.js';

@@ -1,9 +1,10 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/nats-core';
-import { type OwnerScope, type ServiceName, type StreamKind, logSubject } from '@longrein/events';
+import { type OwnerScope, type ServiceName, type StreamKind, logSubject, streamName } from '@longrein/events';
 import { Scrubber, checkPlace } from '../core/index.js';
 import { type AppendRequest, type PartitionLeases, type ReadRequest, LogError, isLogError } from '../port/index.js';
+import { Limiter } from './limiter.js';
 import { PartitionOwner } from './partition-owner.js';
-import type { PipelineOptions } from './pipeline.js';
+import type { PipelineOptions } from './pipeline-options.js';
 import { encodePage, encodeReply, parseRequest, traceContext } from './wire.js';
 import { SessionReader } from './session-reader.js';
 import { StreamApi } from './stream-api.js';
@@ -32,6 +33,8 @@ const KINDS: readonly StreamKind[] = ['sessions', 'agents'];
 const READERS = 'log-readers';
 /** How long a stop waits for acknowledgements. What is not answered by then, its caller retries. */
 const DRAIN_MS = 5_000;
+/** Reads of one partition begun at once; each may have a few hundred fetches under way. */
+const READS = { running: 16, waiting: 1024, patience_ms: 2_500 };
 const MAX_REQUEST_BYTES = 1024 * 1024;
 
 /**
@@ -45,6 +48,8 @@ export class LogServer {
   readonly #served = new Map<number, Served>();
   readonly #running = new Set<Promise<void>>();
   readonly #reads: Subscription[] = [];
+  /** One for each stream, so that a stream that does not answer holds up nobody else's readers. */
+  readonly #readLimits = new Map<string, Limiter>();
   #stopped = false;
 
   constructor(
@@ -168,8 +173,20 @@ export class LogServer {
     const id = request[kind === 'sessions' ? 'session_id' : 'agent_id'];
     const partition = Number(msg.subject.split('.')[2]);
     checkPlace(kind, id, partition, this.options.partitions);
-    const page = await this.#readers[kind].page(partition, id, request as unknown as ReadRequest);
-    return encodePage(page);
+    const wanted = request as unknown as ReadRequest;
+    return encodePage(
+      await this.#readLimit(kind, partition).run(() => this.#readers[kind].page(partition, id, wanted)),
+    );
+  }
+
+  #readLimit(kind: StreamKind, partition: number): Limiter {
+    const stream = streamName(kind, partition);
+    let limit = this.#readLimits.get(stream);
+    if (!limit) {
+      limit = new Limiter(`reads of ${stream}`, READS);
+      this.#readLimits.set(stream, limit);
+    }
+    return limit;
   }
 
   #serve(subject: string, options: { queue?: string }, handle: (msg: Msg) => Promise<Uint8Array>): Subscription {

@@ -34,7 +34,8 @@ import { HeadCache } from './head-cache.js';
 import { LiveHead } from './live-head.js';
 import { HEADER } from './names.js';
 import { type ScopeOwner, type Term, loadScopes, openTerm, ownerChanged } from './partition-terms.js';
-import { type PipelineEnd, type PipelineOptions, Pipeline } from './pipeline.js';
+import type { PipelineEnd, PipelineOptions } from './pipeline-options.js';
+import { Pipeline } from './pipeline.js';
 import type { SessionReader } from './session-reader.js';
 import type { StreamApi } from './stream-api.js';
 

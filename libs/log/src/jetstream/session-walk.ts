@@ -66,7 +66,7 @@ export class SessionWalk {
     let end: PlacedEvent | undefined = to;
     while (end && end.seq >= from) {
       const stop: number | undefined = end.links.fact16;
-      collected.push(this.#stretch(end, stop, from, factsOnly));
+      collected.push(inParallel(this.#stretch(end, stop, from, factsOnly)));
       end = await this.#follow(stop);
     }
     return (await Promise.all(collected)).flat().sort((a, b) => a.seq - b.seq);
@@ -79,7 +79,7 @@ export class SessionWalk {
     while (event && event.seq >= from) {
       const { previous, previousFact } = event.links;
       if (!factsOnly || event.isFact) runs.push(Promise.resolve([event]));
-      if (!factsOnly && previous !== previousFact) runs.push(this.#chunks(previous, previousFact, from));
+      if (!factsOnly && previous !== previousFact) runs.push(inParallel(this.#chunks(previous, previousFact, from)));
       if (previousFact === stop) break;
       event = await this.#follow(previousFact);
     }
@@ -123,4 +123,10 @@ export class SessionWalk {
     }
     return fetched;
   }
+}
+
+/** A promise that is awaited later, perhaps never, because another part failed first: its own failure is then no news. */
+function inParallel<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => undefined);
+  return promise;
 }
