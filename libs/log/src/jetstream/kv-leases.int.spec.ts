@@ -3,7 +3,8 @@ import { type TestNats, startTestNats } from '@longrein/testing';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/nats-core';
 import { KvPartitionLeases } from './kv-leases.js';
-import { leaseBucket } from './names.js';
+import type { LeaseHandlers } from '../port/index.js';
+import { leaseBucket, leaseReleaseSubject } from './names.js';
 
 const TTL = 1_000;
 
@@ -62,9 +63,20 @@ describe('leases in a bucket', () => {
     await nats.stop();
   });
 
-  function replica(name: string, partitions: number, problems: string[] = []): KvPartitionLeases {
+  function replica(
+    name: string,
+    partitions: number,
+    problems: string[] = [],
+    connection: NatsConnection = nc,
+  ): KvPartitionLeases {
     const onProblem = (problem: string): unknown => problems.push(problem);
-    const leases = new KvPartitionLeases(nc, { scope: 'test', replica: name, partitions, ttl_ms: TTL, onProblem });
+    const leases = new KvPartitionLeases(connection, {
+      scope: 'test',
+      replica: name,
+      partitions,
+      ttl_ms: TTL,
+      onProblem,
+    });
     started.push(leases);
     return leases;
   }
@@ -166,5 +178,110 @@ describe('leases in a bucket', () => {
     await (await bucket()).put('p.0', 'b');
     await recorder.told('lost 0');
     expect(problems).toContain('lease of partition 0 was lost');
+  });
+
+  /** Everything that replicas are told, in one order. */
+  class Diary {
+    readonly entries: { readonly replica: string; readonly call: string; readonly partition: number }[] = [];
+    #waiting: { readonly met: () => boolean; readonly resolve: () => void }[] = [];
+
+    handlers(replica: string): LeaseHandlers {
+      const note = (call: string) => (partition: number) => {
+        this.entries.push({ replica, call, partition });
+        this.#waiting = this.#waiting.filter(({ met, resolve }) => !met() || resolve());
+        return Promise.resolve();
+      };
+      return { acquired: note('acquired'), lost: note('lost') };
+    }
+
+    until(met: () => boolean): Promise<void> {
+      return new Promise((resolve) => (met() ? resolve() : this.#waiting.push({ met, resolve })));
+    }
+
+    /** Owner by partition, as the diary has it. */
+    get owners(): ReadonlyMap<number, string> {
+      const owners = new Map<number, string>();
+      for (const { replica, call, partition } of this.entries) {
+        if (call === 'acquired') owners.set(partition, replica);
+        else if (owners.get(partition) === replica) owners.delete(partition);
+      }
+      return owners;
+    }
+
+    sizes(...replicas: string[]): number[] {
+      const owners = [...this.owners.values()];
+      return replicas.map((name) => owners.filter((owner) => owner === name).length);
+    }
+  }
+
+  /** What was given up is taken before anything else is given up. */
+  function oneAtATime(moves: Diary['entries']): void {
+    let underWay: number | undefined;
+    for (const { call, partition } of moves) {
+      if (call === 'lost') expect(underWay).toBeUndefined();
+      else expect(partition).toBe(underWay);
+      underWay = call === 'lost' ? partition : undefined;
+    }
+    expect(moves.length).toBeGreaterThan(0);
+  }
+
+  it('moves one partition at a time when it is scaled from one replica to three', async () => {
+    const diary = new Diary();
+    await replica('a', 9).start(diary.handlers('a'));
+    expect(diary.sizes('a')).toEqual([9]);
+    const before = diary.entries.length;
+    await Promise.all(['b', 'c'].map((name) => replica(name, 9).start(diary.handlers(name))));
+    await diary.until(() => diary.sizes('a', 'b', 'c').every((size) => size === 3));
+    oneAtATime(diary.entries.slice(before));
+  });
+
+  it('moves one at a time also where several have too many', async () => {
+    const diary = new Diary();
+    for (const name of ['a', 'b']) await replica(name, 8).start(diary.handlers(name));
+    await diary.until(() => diary.sizes('a', 'b').every((size) => size === 4));
+    const before = diary.entries.length;
+    for (const name of ['c', 'd']) await replica(name, 8).start(diary.handlers(name));
+    await diary.until(() => diary.sizes('a', 'b', 'c', 'd').every((size) => size === 2));
+    oneAtATime(diary.entries.slice(before));
+  });
+
+  it('gives the partitions of a replica that died to the others within a lease and a third', async () => {
+    const diary = new Diary();
+    const mortal = await nats.connect();
+    const victim = replica('v', 6, [], mortal);
+    await victim.start(diary.handlers('v'));
+    for (const name of ['b', 'c']) await replica(name, 6).start(diary.handlers(name));
+    await diary.until(() => diary.sizes('v', 'b', 'c').every((size) => size === 2));
+    const died = performance.now();
+    await mortal.close();
+    await diary.until(() => diary.sizes('b', 'c').every((size) => size === 3));
+    // Expiry, the next look, and what a busy machine adds.
+    expect(performance.now() - died).toBeLessThan(TTL + TTL / 3 + 1_500);
+  });
+
+  it('gives the partitions of a replica that stops to the others at once, not when its leases expire', async () => {
+    const diary = new Diary();
+    const leaving = new KvPartitionLeases(nc, { scope: 'slow', replica: 'l', partitions: 6, ttl_ms: 60_000 });
+    const staying = new KvPartitionLeases(nc, { scope: 'slow', replica: 's', partitions: 6, ttl_ms: 60_000 });
+    started.push(staying);
+    await leaving.start(diary.handlers('l'));
+    await staying.start(diary.handlers('s'));
+    expect(diary.sizes('l', 's')).toEqual([6, 0]);
+    await leaving.stop();
+    await diary.until(() => diary.sizes('s')[0] === 6);
+  });
+
+  it('gives a partition up when an operator asks for it, whoever holds it, and nobody answers for another', async () => {
+    const diary = new Diary();
+    for (const name of ['a', 'b']) await replica(name, 4).start(diary.handlers(name));
+    await diary.until(() => diary.sizes('a', 'b').every((size) => size === 2));
+    const [partition, owner] = [...diary.owners].find(([, name]) => name === 'b')!;
+    const ask = (body: string, timeout = 5_000) => nc.request(leaseReleaseSubject('test'), body, { timeout });
+    expect((await ask(JSON.stringify({ partition }))).json()).toEqual({ partition, replica: owner });
+    expect(diary.entries).toContainEqual({ replica: 'b', call: 'lost', partition });
+    await diary.until(() => diary.owners.has(partition));
+    for (const body of ['not JSON', 'null', '{"partition":4}', '{"partition":"0"}']) {
+      await expect(ask(body, 100)).rejects.toThrow(/timeout/i);
+    }
   });
 });

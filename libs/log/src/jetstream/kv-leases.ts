@@ -1,7 +1,9 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/nats-core';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { LeaseHandlers, PartitionLeases } from '../port/index.js';
-import { leaseBucket } from './names.js';
+import { LeaseMembers } from './lease-members.js';
+import { LeaseMove } from './lease-move.js';
+import { leaseBucket, leaseKey, leaseReleaseSubject } from './names.js';
 
 /** How leases are kept. */
 export interface LeaseOptions {
@@ -32,21 +34,24 @@ interface Lease {
 
 /**
  * Leases in a KV bucket whose entries expire. Replicas announce themselves and what they hold on a plain subject, and
- * each takes its share: a replica that joins gets one partition at a time from those that hold too many. Renewals wait
- * for nothing else: a partition that is slow to take over or to give up must not cost the replica all the others.
+ * each takes its share: a replica that joins gets partitions from those that hold too many, one at a time in the whole
+ * scope. Renewals wait for nothing else: a partition that is slow to take over or to give up must not cost the replica
+ * all the others.
  */
 export class KvPartitionLeases implements PartitionLeases {
   readonly #leases = new Map<number, Lease>();
-  readonly #members = new Map<string, { seenAt: number }>();
+  readonly #members: LeaseMembers;
+  readonly #move: LeaseMove;
   readonly #pausedUntil = new Map<number, number>();
   readonly #ttl: number;
-  readonly #subject: string;
   #kv!: KV;
   #handlers!: LeaseHandlers;
-  #announcements: Subscription | undefined;
+  #releases: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
   #renewals: Promise<void> | undefined;
   #balancing: Promise<void> | undefined;
+  /** Something changed since the round that runs has begun. */
+  #another = false;
   #stopped = false;
 
   constructor(
@@ -54,7 +59,9 @@ export class KvPartitionLeases implements PartitionLeases {
     private readonly options: LeaseOptions,
   ) {
     this.#ttl = options.ttl_ms ?? 6_000;
-    this.#subject = `longrein.members.${options.scope}`;
+    const { scope, replica } = options;
+    this.#members = new LeaseMembers(nc, { scope, replica, ttl_ms: this.#ttl }, () => this.#look());
+    this.#move = new LeaseMove(replica, this.#ttl);
   }
 
   get held(): ReadonlySet<number> {
@@ -64,7 +71,10 @@ export class KvPartitionLeases implements PartitionLeases {
   async start(handlers: LeaseHandlers): Promise<void> {
     this.#handlers = handlers;
     await this.#openBucket();
-    this.#announcements = this.nc.subscribe(this.#subject, { callback: (_, msg) => this.#heard(msg) });
+    this.#members.start();
+    this.#releases = this.nc.subscribe(leaseReleaseSubject(this.options.scope), {
+      callback: (_, msg) => void this.#asked(msg),
+    });
     this.#timer = setInterval(() => this.#tick(), this.#ttl / 6);
     this.#tick();
     await this.#balancing;
@@ -80,11 +90,13 @@ export class KvPartitionLeases implements PartitionLeases {
   async stop(): Promise<void> {
     if (this.#stopped) return;
     this.#stopped = true;
+    this.#releases?.unsubscribe();
     await this.#balancing;
+    // First of all, so that others take each partition the moment it is free.
+    this.#members.announce({ held: this.held.size, leaving: true });
     await Promise.all([...this.#leases.keys()].map((partition) => this.release(partition)));
     clearInterval(this.#timer);
-    this.#announce(true);
-    this.#announcements?.unsubscribe();
+    this.#members.stop();
   }
 
   async #openBucket(): Promise<void> {
@@ -93,13 +105,29 @@ export class KvPartitionLeases implements PartitionLeases {
   }
 
   #tick(): void {
-    this.#announce(false);
-    this.#renewals ??= this.#reported('the renewal of leases failed', this.#renewAll()).finally(() => {
+    if (!this.#stopped) this.#members.announce({ held: this.held.size });
+    this.#renew();
+    this.#look();
+  }
+
+  #renew(): void {
+    if (this.#renewals) return;
+    this.#renewals = this.#reported('the renewal of leases failed', this.#renewAll()).finally(() => {
       this.#renewals = undefined;
     });
+  }
+
+  /** Begins a round, or lets the one that runs be followed by another. */
+  #look(): void {
     if (this.#stopped) return;
-    this.#balancing ??= this.#reported('a round of leases failed', this.#balance()).finally(() => {
+    if (this.#balancing) {
+      this.#another = true;
+      return;
+    }
+    this.#another = false;
+    this.#balancing = this.#reported('a round of leases failed', this.#balance()).finally(() => {
       this.#balancing = undefined;
+      if (this.#another) this.#look();
     });
   }
 
@@ -108,35 +136,48 @@ export class KvPartitionLeases implements PartitionLeases {
   }
 
   async #balance(): Promise<void> {
-    const share = this.#share();
+    if (this.#move.partition !== undefined) await this.#move.finish(this.#kv, leaseKey(this.#move.partition));
+    const share = Math.ceil(this.options.partitions / this.#members.count);
     const held = this.held;
-    if (held.size > share) await this.release([...held].at(-1)!);
-    else await this.#acquireUpTo(share);
+    if (held.size <= share) return this.#acquireUpTo(share);
+    const surplus = [...held].at(-1)!;
+    if (await this.#move.begin(this.#kv, surplus)) await this.release(surplus);
   }
 
-  /** Leases of at most a share of the partitions among the replicas that were heard of lately. */
-  #share(): number {
-    const now = performance.now();
-    for (const [replica, { seenAt }] of this.#members) {
-      if (now - seenAt > this.#ttl) this.#members.delete(replica);
+  /** Somebody asks for a partition to be given up. Whoever holds it answers; the others keep silent. */
+  async #asked(msg: Msg): Promise<void> {
+    let partition: unknown;
+    try {
+      partition = msg.json<{ partition?: unknown } | null>()?.partition;
+    } catch {
+      // Nobody's partition.
     }
-    const replicas = new Set([...this.#members.keys(), this.options.replica]).size;
-    return Math.ceil(this.options.partitions / replicas);
+    if (typeof partition !== 'number' || !this.held.has(partition)) return;
+    const { replica } = this.options;
+    const answer = await this.release(partition).then(
+      () => ({ partition, replica }),
+      (error: unknown) => ({ error: { code: 'internal', message: `${replica}: ${String(error)}` } }),
+    );
+    if (!this.nc.isClosed()) msg.respond(JSON.stringify(answer));
   }
 
   async #renewAll(): Promise<void> {
+    const { partition } = this.#move;
+    if (partition !== undefined && this.#leases.has(partition)) {
+      void this.#reported('the mark of a move was not renewed', this.#move.renew(this.#kv));
+    }
     await Promise.all(
       [...this.#leases].map(([partition, lease]) => {
-        lease.renewing = this.#renew(partition, lease);
+        lease.renewing = this.#renewOne(partition, lease);
         return lease.renewing;
       }),
     );
   }
 
-  async #renew(partition: number, lease: Lease): Promise<void> {
+  async #renewOne(partition: number, lease: Lease): Promise<void> {
     const askedAt = performance.now();
     try {
-      lease.revision = await this.#kv.update(key(partition), this.options.replica, lease.revision, this.#ttl / 3);
+      lease.revision = await this.#kv.update(leaseKey(partition), this.options.replica, lease.revision, this.#ttl / 3);
       lease.renewedAt = askedAt;
     } catch (error) {
       const isRefused = /wrong last sequence/i.test((error as Error).message);
@@ -160,6 +201,7 @@ export class KvPartitionLeases implements PartitionLeases {
       this.#pausedUntil.set(partition, performance.now() + this.#ttl / 2);
       this.#leases.delete(partition);
       await this.#delete(partition, lease);
+      this.#members.announce({ held: this.held.size, freed: partition });
     }
   }
 
@@ -188,7 +230,7 @@ export class KvPartitionLeases implements PartitionLeases {
     const askedAt = performance.now();
     let revision: number;
     try {
-      revision = await this.#kv.create(key(partition), this.options.replica);
+      revision = await this.#kv.create(leaseKey(partition), this.options.replica);
     } catch (error) {
       if (/wrong last sequence/i.test((error as Error).message)) return;
       // Without its bucket no partition would ever have an owner again.
@@ -207,6 +249,7 @@ export class KvPartitionLeases implements PartitionLeases {
     try {
       await this.#handlers.acquired(partition);
       served.resolve(true);
+      this.#members.announce({ held: this.held.size, took: partition });
     } catch (error) {
       this.options.onProblem?.(`partition ${partition} could not be taken over`, error);
       served.resolve(false);
@@ -218,32 +261,10 @@ export class KvPartitionLeases implements PartitionLeases {
     // It changes the revision.
     await lease.renewing;
     try {
-      await this.#kv.delete(key(partition), { previousSeq: lease.revision });
+      await this.#kv.delete(leaseKey(partition), { previousSeq: lease.revision });
     } catch (error) {
       // Expired or taken meanwhile: then it is not ours to delete.
       this.options.onProblem?.(`lease of partition ${partition} was not given back`, error);
     }
   }
-
-  #heard(msg: Msg): void {
-    let member: { replica?: unknown; leaving?: boolean } | null;
-    try {
-      member = msg.json();
-    } catch {
-      return;
-    }
-    if (typeof member?.replica !== 'string') return;
-    if (member.leaving) this.#members.delete(member.replica);
-    else this.#members.set(member.replica, { seenAt: performance.now() });
-  }
-
-  #announce(leaving: boolean): void {
-    const { replica } = this.options;
-    const message = { replica, held: this.held.size, ...(leaving ? { leaving } : {}) };
-    if (!this.nc.isClosed()) this.nc.publish(this.#subject, JSON.stringify(message));
-  }
-}
-
-function key(partition: number): string {
-  return `p.${partition}`;
 }

@@ -25,6 +25,16 @@ export const HEADER = {
 export const META_BUCKET = 'LONGREIN_META';
 export const PARTITIONS_KEY = 'partitions';
 
+/** Request subject on which the holder of a partition of this scope is asked to give it up. */
+export function leaseReleaseSubject(scope: string): string {
+  return `longrein.leases.${scope}.release`;
+}
+
+/** Key of a partition's lease in the bucket of its scope. Its value is the name of the replica. */
+export function leaseKey(partition: number): string {
+  return `p.${partition}`;
+}
+
 /** KV bucket of one scope's partition leases. */
 export function leaseBucket(scope: string): string {
   return `LONGREIN_LEASES_${scope}`;
