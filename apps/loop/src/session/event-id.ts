@@ -10,9 +10,10 @@ interface Proposed {
 /**
  * Ids for the events of one append, derived from what causes each of them: its turn, step, call or input. An append
  * whose answer got lost and that is decided again therefore carries the same ids, and the log stores it once, also
- * when the first try arrives late.
+ * when the first try arrives late. The epoch is a part of them: what a later owner decides about the same cause is
+ * another append, or a superseded owner would be told that its own was stored, and would execute the call.
  */
-export function eventIds(sessionId: string, state: SessionState, events: readonly Proposed[]): string[] {
+export function eventIds(sessionId: string, state: SessionState, events: readonly Proposed[], epoch: number): string[] {
   let turnId = state.turn?.turn_id ?? null;
   let n = state.turn?.n ?? 0;
   let call = state.turn?.calls.filter(({ call_seq }) => call_seq !== null).length ?? 0;
@@ -23,7 +24,7 @@ export function eventIds(sessionId: string, state: SessionState, events: readonl
     if (type === 'step/start') n = Number(fields['n']);
     if (type === 'assistant/message') call = 0;
     if (type === 'tool/call') call += 1;
-    ids.push(digest([sessionId, type, turnId, ...cause(state, type, fields, n, call)]));
+    ids.push(digest([sessionId, epoch, type, turnId, ...cause(state, type, fields, n, call)]));
   }
   return ids;
 }

@@ -70,7 +70,7 @@ export class SessionJournal {
   append({ events, expect }: Append): Promise<AppendOutcome> {
     return this.#exclusively(async () => {
       const decidedOn = this.#state;
-      const ids = eventIds(this.sessionId, decidedOn, events);
+      const ids = eventIds(this.sessionId, decidedOn, events, this.deps.epoch);
       const scrubbed = events.map(({ type, payload }, index) => ({
         type,
         payload: this.deps.scrubber.content(definitionOf('sessions', type)?.content ?? {}, payload),
