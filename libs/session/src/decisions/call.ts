@@ -31,10 +31,9 @@ export function decideCall(
   context: CallContext,
   options: CallOptions = {},
 ): CallDecision {
-  const call = findOwed(state, callSeq);
-  if ('kind' in call) return call;
-  const { turn } = state;
-  if (turn === null) return refuse('nothing_open', `no turn is open that could owe call ${callSeq}`);
+  const owed = findOwed(state, callSeq);
+  if ('kind' in owed) return owed;
+  const { turn, call } = owed;
   if (context.running?.has(callSeq)) return refuse('not_expected', `call ${callSeq} (${call.name}) is running`);
 
   const request = requestFor(turn, call);

@@ -22,23 +22,25 @@ export function outcomeEvent(turn: OpenTurn, call: OwedCall, outcome: CallOutcom
   return propose('tool/finished', { call_seq: call.call_seq, call_id: call.id, ...outcome });
 }
 
-/** The call with this seq that still lacks an outcome, or why there is none. */
-export function findOwed(state: SessionState, callSeq: number): OwedCall | Refusal {
-  if (state.turn === null) return refuse('nothing_open', `no turn is open that could owe call ${callSeq}`);
-  const call = state.turn.calls.filter(isLogged).find((candidate) => candidate.call_seq === callSeq);
+/** The call with this seq that still lacks an outcome, with its turn, or why there is none. */
+export function findOwed(
+  { turn }: SessionState,
+  callSeq: number,
+): { readonly turn: OpenTurn; readonly call: OwedCall } | Refusal {
+  if (turn === null) return refuse('nothing_open', `no turn is open that could owe call ${callSeq}`);
+  const call = turn.calls.filter(isLogged).find((candidate) => candidate.call_seq === callSeq);
   if (call === undefined) return refuse('unknown_call', `the open step has no call with call_seq ${callSeq}`);
   if (call.answered || call.finished !== null) {
     return refuse('already_answered', `call ${callSeq} (${call.name}) has its outcome: drop this one`);
   }
-  return call;
+  return { turn, call };
 }
 
 /** A call came back: its result, in call order. What has no JSON form becomes an error result. */
 export function decideOutcome(state: SessionState, callSeq: number, outcome: CallOutcome): AppendDecision | Refusal {
-  const call = findOwed(state, callSeq);
-  if ('kind' in call) return call;
-  if (state.turn === null) return refuse('nothing_open', `no turn is open that could owe call ${callSeq}`);
-  return appendDecision(state, [outcomeEvent(state.turn, call, storable(outcome))], OUTCOME_CONDITION);
+  const owed = findOwed(state, callSeq);
+  if ('kind' in owed) return owed;
+  return appendDecision(state, [outcomeEvent(owed.turn, owed.call, storable(outcome))], OUTCOME_CONDITION);
 }
 
 function storable({ content, error }: CallOutcome): CallOutcome {

@@ -46,10 +46,7 @@ export function decideHandover(
   return appendDecision(state, [propose('turn/handed_over', payload)], RESUME_CONDITION);
 }
 
-/**
- * The seq of what may take a stalled or parked turn up again, newer than its stall: a waking input or a verdict. Null
- * without one.
- */
+/** What takes a stalled turn up again: a waking input or a verdict that is newer than its stall. Null without one. */
 export function stimulusAfterStall(state: SessionState): ResumeCause | null {
   const since = state.turn?.stalled?.seq;
   if (since === undefined) return null;

@@ -36,7 +36,7 @@ export function initialState(): SessionState {
 
 /**
  * The state after one more event. Never mutates its arguments; what did not change is shared, and the cost depends
- * neither on the session's length nor on the history's. Deliveries may repeat: an event at or below `last_seq` changes
+ * neither on the session's length nor, but for a compaction, on the history's. Deliveries may repeat: an event at or below `last_seq` changes
  * nothing. Chunks may be missing; unknown types move the position and nothing else; copied events fold like others.
  */
 export function evolve(state: SessionState, event: EventEnvelope): SessionState {

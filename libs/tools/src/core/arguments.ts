@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { isRecord } from './json.js';
 import { storageProblem } from './storable.js';
+import { messageOf } from './message-of.js';
 
 /** Checks arguments: the sentence that tells the model what does not fit, or nothing. */
 export type ArgumentCheck = (args: unknown) => string | undefined;
@@ -23,7 +24,7 @@ export function compileSchema(schema: Record<string, unknown>): CompiledSchema {
     const validate = (isOldDraft(schema) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS)).compile(schema);
     return { check: (args) => explain(validate, args) };
   } catch (error) {
-    return { unusable: error instanceof Error ? error.message : String(error) };
+    return { unusable: messageOf(error) };
   }
 }
 
@@ -41,7 +42,7 @@ function explainText(raw: string): string {
   try {
     value = JSON.parse(raw);
   } catch (error) {
-    return `The arguments are not valid JSON (${error instanceof Error ? error.message : String(error)}); send a JSON object.`;
+    return `The arguments are not valid JSON (${messageOf(error)}); send a JSON object.`;
   }
   if (!isRecord(value)) return notAnObject(value);
   const problem = storageProblem(value);
@@ -64,7 +65,7 @@ function explain(validate: ValidateFunction, args: unknown): string | undefined 
     fits = validate(args);
   } catch (error) {
     // Recursion in a schema over hostile arguments can exhaust the stack.
-    return `The arguments could not be checked: ${error instanceof Error ? error.message : String(error)}`;
+    return `The arguments could not be checked: ${messageOf(error)}`;
   }
   if (fits) return undefined;
   const problems = (validate.errors ?? []).slice(0, MAX_ERRORS).map(describeError);

@@ -8,6 +8,7 @@ import type {
 } from '../port/index.js';
 import { compileSchema, malformedArguments, type CompiledSchema } from './arguments.js';
 import { DEFAULT_MAX_RESULT_BYTES, HIGHEST_MAX_RESULT_BYTES, failure, outcomeOf } from './outcome.js';
+import { messageOf } from './message-of.js';
 
 /** Something the model should be told in these words: the message is the error text of the outcome. */
 export class ToolFailure extends Error {
@@ -58,7 +59,7 @@ export class CatalogExecutor implements ToolExecutor {
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof ToolFailure) return failure(error.message);
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#report({ tool: tool.visible_name, reason: `the call failed: ${reason}` });
       return failure(`The call to ${tool.visible_name} failed: ${reason}`);
     }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { MAX_VISIBLE_NAME, nameToken, toolDefinition, visibleName, type RegisteredTool } from '../port/index.js';
 import { storageProblem } from './storable.js';
+import { messageOf } from './message-of.js';
 
 /** Largest registration, in bytes. The definitions of all tools a model sees are one event of the log. */
 export const MAX_REGISTRATION_BYTES = 64 * 1024;
@@ -57,8 +58,4 @@ function issuesOf(error: z.ZodError): string {
     .slice(0, 5)
     .map((issue) => (issue.path.length > 0 ? `${issue.path.map(String).join('.')}: ${issue.message}` : issue.message))
     .join('; ');
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

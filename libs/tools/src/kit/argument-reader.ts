@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compileSchema, isRecord } from '../core/index.js';
+import { compileSchema, isRecord, messageOf } from '../core/index.js';
 
 /** A JSON Schema, as plain data. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ function zodReader(schema: z.ZodType): { json: Record<string, unknown>; read: Re
     // Plain data, as it will be stored: what zod returns carries a hidden non-JSON property.
     json = JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input' }))) as Record<string, unknown>;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new TypeError(`input_schema has no JSON Schema: ${reason}`, { cause: error });
   }
   return {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { messageOf } from '../core/index.js';
 
 /** A call as it arrives. Fields of a newer platform are ignored. */
 const callRequest = z.object({
@@ -25,7 +26,7 @@ export function readCall(body: Uint8Array): CallRequest | { readonly invalid: st
   try {
     value = JSON.parse(utf8.decode(body));
   } catch (error) {
-    return { invalid: `the call is not JSON in UTF-8: ${error instanceof Error ? error.message : String(error)}` };
+    return { invalid: `the call is not JSON in UTF-8: ${messageOf(error)}` };
   }
   const parsed = callRequest.safeParse(value);
   if (parsed.success) return parsed.data;

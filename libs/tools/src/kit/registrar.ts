@@ -1,6 +1,7 @@
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/nats-core';
 import { openToolsBucket } from '../nats/bucket.js';
+import { messageOf } from '../core/index.js';
 
 /** Keeps one registration in the bucket for as long as its process serves. */
 export class Registrar {
@@ -62,7 +63,7 @@ export class Registrar {
       this.#done = true;
       this.#resolve();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       if (this.#nc.isClosed()) this.#reject(new Error(`the NATS connection is closed: ${reason}`));
       else this.#report(`cannot register ${this.#key}: ${reason}; will try again`);
     }

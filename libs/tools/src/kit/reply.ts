@@ -1,4 +1,4 @@
-import { failure, success } from '../core/index.js';
+import { failure, success, messageOf } from '../core/index.js';
 
 /** What goes back over the wire. */
 export type ToolReply = { readonly content: unknown } | { readonly error: string };
@@ -23,9 +23,7 @@ export function contentReply(value: unknown, maxBytes: number): ToolReply {
   try {
     content = value === undefined ? null : (JSON.parse(JSON.stringify(value, refuseLoss)) as unknown);
   } catch (error) {
-    return errorReply(
-      `The tool returned something that is not JSON: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    return errorReply(`The tool returned something that is not JSON: ${messageOf(error)}`);
   }
   const outcome = success(content, maxBytes);
   return outcome.error === null ? { content } : { error: outcome.error };

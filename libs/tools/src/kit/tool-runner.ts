@@ -5,6 +5,7 @@ import type { DedupeStore } from './dedupe.js';
 import type { EpochFence } from './epoch-fence.js';
 import { Execution } from './execution.js';
 import { contentReply, errorReply, thrownReply, type ToolReply } from './reply.js';
+import { messageOf } from '../core/index.js';
 
 /** What a handler knows about its call. */
 export interface ToolContext {
@@ -116,8 +117,4 @@ export class ToolRunner {
       return thrownReply(error);
     }
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

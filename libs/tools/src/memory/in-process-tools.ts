@@ -1,4 +1,12 @@
-import { CatalogExecutor, ToolFailure, ToolRegistry, checkDefinition, type ExecutorOptions } from '../core/index.js';
+import {
+  CatalogExecutor,
+  ToolFailure,
+  ToolRegistry,
+  checkDefinition,
+  type ExecutorOptions,
+  messageOf,
+  untilAborted,
+} from '../core/index.js';
 import {
   DEFAULT_NAMESPACE,
   type ExecuteOptions,
@@ -88,10 +96,11 @@ export class InProcessTools implements ToolCatalog, ToolExecutor {
     this.executed.push(call);
     this.#count(tool, 1);
     try {
-      return { content: (await untilAborted(handler(call.args as never, call, signal), signal)) ?? null };
+      const result = Promise.resolve(handler(call.args as never, call, signal));
+      return { content: (await untilAborted(result, signal)) ?? null };
     } catch (error) {
       signal?.throwIfAborted();
-      throw new ToolFailure(error instanceof Error ? error.message : String(error));
+      throw new ToolFailure(messageOf(error));
     } finally {
       this.#count(tool, -1);
     }
@@ -101,15 +110,4 @@ export class InProcessTools implements ToolCatalog, ToolExecutor {
     this.#running.set(tool.visible_name, (this.#running.get(tool.visible_name) ?? 0) + by);
     this.#peak = Math.max(this.#peak, this.running());
   }
-}
-
-async function untilAborted(work: unknown, signal: AbortSignal | undefined): Promise<unknown> {
-  if (!signal) return work;
-  return await new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    Promise.resolve(work)
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', abort));
-  });
 }

@@ -1,5 +1,5 @@
 import { NoRespondersError, RequestError, TimeoutError, type Msg, type NatsConnection } from '@nats-io/nats-core';
-import { ToolFailure, excerpt, type ToolTransport } from '../core/index.js';
+import { ToolFailure, excerpt, type ToolTransport, untilAborted } from '../core/index.js';
 import type { RegisteredTool, ToolCall } from '../port/index.js';
 import { callSubject } from './subjects.js';
 
@@ -79,13 +79,4 @@ function isTimeout(error: unknown): boolean {
 
 function isNoResponders(error: unknown): boolean {
   return error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders());
-}
-
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

@@ -1,6 +1,7 @@
 import type { KV, KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection, QueuedIterator } from '@nats-io/nats-core';
 import { openToolsBucket } from './bucket.js';
+import { messageOf } from '../core/index.js';
 
 /** What a watch tells. `load` replaces everything and comes first. */
 export interface RegistrationsSink {
@@ -89,7 +90,7 @@ export class Round {
       }
       this.end('the watch on tool registrations ended; starting over');
     } catch (error) {
-      this.end(`the watch on tool registrations failed: ${error instanceof Error ? error.message : String(error)}`);
+      this.end(`the watch on tool registrations failed: ${messageOf(error)}`);
     }
   }
 

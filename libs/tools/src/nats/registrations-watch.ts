@@ -1,5 +1,6 @@
 import type { NatsConnection, QueuedIterator } from '@nats-io/nats-core';
 import { Round, type RegistrationsSink, type WatchOptions } from './registrations-round.js';
+import { messageOf } from '../core/index.js';
 
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
@@ -44,9 +45,7 @@ export class RegistrationsWatch {
         if (!this.#stopped && why !== undefined) this.#sink.trouble(why);
       } catch (error) {
         if (this.#stopped || this.#nc.isClosed()) break;
-        this.#sink.trouble(
-          `cannot follow tool registrations: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        this.#sink.trouble(`cannot follow tool registrations: ${messageOf(error)}`);
       }
       if (!this.#stopped) await this.#pause(retry);
       retry = Math.min(retry * 2, LAST_RETRY_MS);

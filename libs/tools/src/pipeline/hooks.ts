@@ -1,4 +1,4 @@
-import { failure } from '../core/index.js';
+import { failure, messageOf } from '../core/index.js';
 import type { ExecuteOptions, RegisteredTool, ToolCall, ToolExecutor, ToolOutcome } from '../port/index.js';
 
 /** On whose behalf a call runs. Hooks may differ by agent, so nothing runs without one. */
@@ -77,8 +77,4 @@ function requireScope(context: HookContext): void {
   if (typeof context.agent_id !== 'string' || context.agent_id === '') {
     throw new TypeError('agent_id is missing: a call runs on behalf of an agent, whose hooks must not be skipped');
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
