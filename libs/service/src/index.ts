@@ -1,5 +1,6 @@
 export { bootstrap, type MainService } from './app/bootstrap.js';
 export type { ServiceContext } from './app/core.module.js';
+export { NodeTooOld, requireNode } from './app/node-version.js';
 export { type ProcessLike, type ShutdownOptions, type Stoppable, stopOnSignals } from './app/shutdown.js';
 export { PortTaken, type RunningService, type ServiceDefinition, startService } from './app/start-service.js';
 export { CONFIG, HEALTH, IDENTITY, LOGGER, METRICS, NATS, RPC } from './app/tokens.js';

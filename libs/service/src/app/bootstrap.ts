@@ -1,4 +1,5 @@
 import { ConfigError, type ConfigDefinition, type Environment } from '../config/define-config.js';
+import { NodeTooOld, requireNode } from './node-version.js';
 import type { Stoppable } from './shutdown.js';
 import { stopOnSignals } from './shutdown.js';
 
@@ -8,7 +9,7 @@ export interface MainService extends Stoppable {
   readonly closed?: Promise<Error | undefined>;
 }
 
-/** Exit code for a configuration that does not parse (`EX_CONFIG` of sysexits.h). */
+/** Exit code for a configuration that does not parse, or a Node that is too old (`EX_CONFIG` of sysexits.h). */
 const EXIT_CONFIG = 78;
 
 /**
@@ -22,9 +23,10 @@ export async function bootstrap<Config>(
 ): Promise<void> {
   let config: Config;
   try {
+    requireNode();
     config = definition.parse(env);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
+    if (!(error instanceof ConfigError || error instanceof NodeTooOld)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exit(EXIT_CONFIG);
   }

@@ -136,5 +136,5 @@ async function open(
     await app.close();
     throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? new PortTaken(http, { cause: error }) : error;
   }
-  return { app, url: (await app.getUrl()).replace('[::1]', '127.0.0.1') };
+  return { app, url: await app.getUrl() };
 }

@@ -85,6 +85,17 @@ describe('serviceConfig', () => {
     expect(config.nats).toMatchObject({ servers: ['nats://a:1', 'nats://b:2'], user: 'u', pass: 'p' });
   });
 
+  it.each(['127.0.0.1', 'localhost:4222', 'tls://nats.example.com', '::1', 'nats://[::1]:4222'])(
+    'takes the server %s',
+    (url) => {
+      expect(service.parse({ NATS_URL: url }).nats.servers).toEqual([url]);
+    },
+  );
+
+  it.each([',', 'nats://a:b:c', 'nats://a:4222,nats://:99999'])('refuses %j for servers', (url) => {
+    expect(() => service.parse({ NATS_URL: url })).toThrow(/NATS_URL.*must be URLs of servers.*e\.g\. nats:/);
+  });
+
   it('refuses a partition count that no deployment can have', () => {
     expect(() => service.parse({ LONGREIN_PARTITIONS: '0' })).toThrow(/LONGREIN_PARTITIONS.*at least 1/);
   });

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { DEFAULT_PARTITIONS, MAX_PARTITIONS } from '@longrein/events';
 import { z } from 'zod';
 import { type LogConfig, LOG_FORMATS, LOG_LEVELS } from '../log/logger.js';
@@ -31,7 +32,10 @@ export interface PartitionedConfig extends ServiceConfig {
 /** Variables every service understands. `defaults.port` is the service's usual HTTP port. */
 export function serviceVariables(defaults: { port: number }) {
   return {
-    NATS_URL: list().default(['nats://127.0.0.1:4222']).describe('one or more NATS URLs, e.g. nats://127.0.0.1:4222'),
+    NATS_URL: list()
+      .refine((urls) => urls.length > 0 && urls.every(isServer), 'must be URLs of servers')
+      .default(['nats://127.0.0.1:4222'])
+      .describe('one or more NATS URLs, e.g. nats://127.0.0.1:4222'),
     NATS_CREDS: z.string().optional().describe('the path of a NATS credentials file'),
     NATS_USER: z.string().optional().describe('the NATS user name'),
     NATS_PASSWORD: secret(z.string().optional().describe('the password of NATS_USER')),
@@ -60,6 +64,11 @@ export function serviceVariables(defaults: { port: number }) {
       .default('auto')
       .describe(`one of ${LOG_FORMATS.join(', ')}`),
   };
+}
+
+/** Whether NATS clients take it for a server: `nats://host:4222`, or without the scheme. */
+function isServer(text: string): boolean {
+  return isIPv6(text) || URL.canParse(text.includes('://') ? text : `nats://${text}`);
 }
 
 /** Values of `serviceVariables`. */

@@ -24,7 +24,11 @@ export function inboxPrefix(service: string): string {
 export async function connectNats(config: NatsConfig, identity: Identity, logger: Logger): Promise<NatsConnection> {
   const options = await connectionOptions(config, identity);
   const waiting = setTimeout(
-    () => logger.warn({ servers: config.servers }, `still waiting for NATS at ${config.servers.join(', ')}`),
+    () =>
+      logger.warn(
+        { servers: config.servers },
+        `still waiting for NATS at ${config.servers.join(', ')}; start a server there, or set NATS_URL to where one is`,
+      ),
     PATIENCE_MS,
   );
   try {
