@@ -69,7 +69,9 @@ async function firstModel(baseUrl: string, key: string | undefined): Promise<str
     if (!response.ok) throw new Error(`status ${response.status}`);
     listed = await response.json();
   } catch (error) {
-    throw new ConfigError([`${url} does not tell which models there are (${(error as Error).message}); ${advice}`], {
+    const { cause, message } = error as Error;
+    const why = cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message;
+    throw new ConfigError([`${url} does not tell which models there are (${why}); ${advice}`], {
       cause: error,
     });
   }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
+import { PartitionCountMismatch } from '@longrein/log/jetstream';
 import { NatsServerFailedError, NatsServerMissingError } from '@longrein/nats-server';
-import { ConfigError, type Environment, PortTaken, stopOnSignals } from '@longrein/service';
+import { ConfigError, type Environment, NodeTooOld, PortTaken, requireNode, stopOnSignals } from '@longrein/service';
 import { banner } from './banner.js';
 import { DataDirInUse } from './data-dir.js';
 import { startSystem, type SystemOptions } from './system.js';
@@ -10,7 +11,15 @@ import { Teardown } from './teardown.js';
 const NATS_PORT = 4222;
 
 /** Errors that say what to do: where in the code they came up does not help. */
-const EXPECTED = [ConfigError, DataDirInUse, NatsServerFailedError, NatsServerMissingError, PortTaken];
+const EXPECTED = [
+  ConfigError,
+  DataDirInUse,
+  NatsServerFailedError,
+  NatsServerMissingError,
+  NodeTooOld,
+  PartitionCountMismatch,
+  PortTaken,
+];
 
 // In one process every service writes here: what goes well is said below, so only trouble is logged unless asked for.
 const env: Environment = { LOG_LEVEL: 'warn', ...process.env };
@@ -28,6 +37,7 @@ const exit = stopOnSignals(
 );
 
 try {
+  requireNode();
   const options: SystemOptions = {
     dataDir: resolve(env['LONGREIN_DATA_DIR'] || '.longrein'),
     env,
