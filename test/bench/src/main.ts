@@ -1,8 +1,9 @@
 import type { Bench } from './kit/bench.js';
 import { table } from './kit/table.js';
 import { logBench } from './log/index.js';
+import { turnBench } from './turn/index.js';
 
-const BENCHES: readonly Bench[] = [logBench];
+const BENCHES: readonly Bench[] = [logBench, turnBench];
 const USAGE = `usage: npm run bench -- <name> [--quick]\n\n${BENCHES.map(({ name, description }) => `  ${name.padEnd(8)}${description}`).join('\n')}`;
 
 const args = process.argv.slice(2);
