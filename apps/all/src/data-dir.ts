@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A directory in use by this process. */
@@ -39,20 +39,29 @@ export async function takeDataDir(path: string): Promise<DataDir> {
 }
 
 async function takeLock(path: string, lock: string): Promise<void> {
-  for (;;) {
-    try {
-      const file = await open(lock, 'wx');
-      await file.writeFile(`${process.pid}\n`);
-      await file.close();
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  // Linked in one move: a lock that is seen names its holder, and one without a holder is left over.
+  const written = `${lock}.${process.pid}`;
+  await writeFile(written, `${process.pid}\n`);
+  try {
+    while (!(await linked(written, lock))) {
+      const holder = Number(await readFile(lock, 'utf8').catch(() => ''));
+      if (Number.isInteger(holder) && holder > 0 && holder !== process.pid && isAlive(holder)) {
+        throw new DataDirInUse(path, holder);
+      }
+      await rm(lock, { force: true });
     }
-    const holder = Number(await readFile(lock, 'utf8').catch(() => ''));
-    if (Number.isInteger(holder) && holder > 0 && holder !== process.pid && isAlive(holder)) {
-      throw new DataDirInUse(path, holder);
-    }
-    await rm(lock, { force: true });
+  } finally {
+    await rm(written, { force: true });
+  }
+}
+
+async function linked(file: string, as: string): Promise<boolean> {
+  try {
+    await link(file, as);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -31,6 +31,13 @@ describe('takeDataDir', () => {
     const refused = takeDataDir(path);
     await expect(refused).rejects.toThrow(DataDirInUse);
     await expect(refused).rejects.toThrow(new RegExp(`process ${process.ppid}.*LONGREIN_DATA_DIR`));
+  });
+
+  it('leaves nothing of its lock behind', async () => {
+    const data = await takeDataDir(path);
+    expect(await readdir(path)).toEqual(['pid']);
+    await data.release();
+    expect(await readdir(path)).toEqual([]);
   });
 
   it('takes over from a process that is gone, and from half a lock', async () => {
