@@ -8,7 +8,6 @@ import { projectRoot } from '@longrein/nats-server';
 
 /** A tool in a process of its own. */
 export interface RemoteTool {
-  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -47,7 +46,7 @@ export async function startWeatherTool(natsUrl: string, signal: AbortSignal): Pr
     await stop();
     throw error;
   }
-  return { pid: tool.pid ?? 0, stop };
+  return { stop };
 }
 
 /** The tool says so in one line. */

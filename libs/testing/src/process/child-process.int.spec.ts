@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -23,6 +23,13 @@ function alive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Resolves once the kernel has stopped the process; elsewhere than on Linux there is nothing to ask. */
+async function stopped(pid: number): Promise<void> {
+  if (process.platform !== 'linux') return;
+  const state = (): string | undefined => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.[0];
+  while (state() !== 'T') await new Promise((resolve) => setImmediate(resolve));
 }
 
 const SERVER = `
@@ -66,6 +73,7 @@ describe('ChildProcess', () => {
     const child = processes.start({ entry: program(counting) });
     await child.line('ready');
     child.freeze();
+    await stopped(child.pid);
     child.signal('SIGUSR2');
     expect(child.lines).toEqual(['ready']);
     child.thaw();

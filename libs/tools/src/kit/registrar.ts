@@ -1,5 +1,5 @@
 import type { KV } from '@nats-io/kv';
-import type { NatsConnection } from '@nats-io/nats-core';
+import type { NatsConnection, QueuedIterator } from '@nats-io/nats-core';
 import { openToolsBucket } from '../nats/bucket.js';
 import { messageOf } from '../core/index.js';
 
@@ -10,6 +10,7 @@ export class Registrar {
   readonly #body: string;
   readonly #report: (reason: string) => void;
   readonly #timer: NodeJS.Timeout;
+  readonly #statuses: ReturnType<NatsConnection['status']>;
   readonly #registered: Promise<void>;
   #resolve!: () => void;
   #reject!: (error: Error) => void;
@@ -31,6 +32,7 @@ export class Registrar {
       this.#reject = reject;
     });
     this.#timer = setInterval(() => this.#enqueue(), registration.checkMs);
+    this.#statuses = nc.status();
     void this.#checkOnReconnect();
     this.#enqueue();
   }
@@ -44,6 +46,8 @@ export class Registrar {
   async stop(retire: boolean): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
+    // The connection may be the author's and live on.
+    (this.#statuses as AsyncIterable<unknown> as QueuedIterator<unknown>).stop();
     this.#reject(new Error('the tool was stopped before it was registered'));
     this.#registered.catch(() => undefined);
     await this.#queue;
@@ -76,8 +80,7 @@ export class Registrar {
   }
 
   async #checkOnReconnect(): Promise<void> {
-    for await (const status of this.#nc.status()) {
-      if (this.#stopped) return;
+    for await (const status of this.#statuses) {
       if (status.type === 'reconnect') this.#enqueue();
     }
   }
