@@ -71,7 +71,7 @@ export class GatewayClient {
     try {
       return JSON.parse(text) as Answer;
     } catch {
-      throw new CliError(`${url} does not answer like a gateway; check --url or LONGREIN_URL`, EXIT.usage);
+      throw notAGateway(url);
     }
   }
 }
@@ -91,6 +91,8 @@ export function refusal(status: number, body: string, settings: Settings): CliEr
     // Not from a gateway, or a proxy in front of it speaks: its status is all there is.
   }
   if (status === 401) return unauthorized(settings, 'the gateway refuses it for this session');
+  // The requests of this program are known to every gateway: the address leads to something else, or below it.
+  if (error.code === 'not_found') return notAGateway(settings.url);
   const message = typeof error.message === 'string' ? error.message : `${settings.url} answers with status ${status}`;
   return new CliError(message, exitCodeOf(status, error.code));
 }
@@ -114,4 +116,8 @@ function exitCodeOf(status: number, code: unknown): ExitCode {
 
 function sessionPath(id: string): string {
   return `/sessions/${encodeURIComponent(id)}`;
+}
+
+function notAGateway(url: string): CliError {
+  return new CliError(`${url} does not answer like a gateway; check --url or LONGREIN_URL`, EXIT.usage);
 }
