@@ -26,6 +26,8 @@ export const PLACES: readonly Place[] = ['log-a', 'log-b', 'loop-a', 'loop-b', '
 /** Every service as processes of its own, two of each, with a scripted model and a tool in the test's process. */
 export class Fleet {
   readonly runs: Run[] = [];
+  /** Called when the tool begins to work, by what it works on. */
+  readonly began = new Map<string, () => Promise<void>>();
   readonly #children = new Map<Place, ChildProcess>();
   readonly #clients: TailingClient[] = [];
   #tool!: ServedTool;
@@ -135,8 +137,9 @@ export class Fleet {
       timeout_ms: 10_000,
       dedupe: true,
       partitions: PARTITIONS,
-      handler: ({ on }, { session_id: session, key, attempt, epoch }) => {
+      handler: async ({ on }, { session_id: session, key, attempt, epoch }) => {
         this.runs.push({ session, name: 'work', key, attempt, epoch });
+        await this.began.get(on)?.();
         return `${on} is done`;
       },
     });

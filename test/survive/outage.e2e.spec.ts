@@ -134,6 +134,21 @@ describe(`complaints 3, 7 and 16: under ${SESSIONS} active sessions`, () => {
   }, 110_000);
 });
 
+describe('the NATS server dies while a tool works', () => {
+  it('a result that the tool could not deliver is not lost: the call is answered without a second execution', async () => {
+    const load = new Load('working', 1, 1);
+    const [client] = load.clients;
+    fleet.began.set(`${client!.agent} 0`, async () => {
+      await fleet.nats.server.kill();
+      void fleet.nats.server.restart();
+    });
+    await load.over;
+    await check(load);
+    expect(new Set(runsOf(client!.agent).map(({ key }) => key)).size).toBe(2);
+    expect(runsOf(client!.agent)).toHaveLength(2);
+  }, 60_000);
+});
+
 describe('complaint 16: a rolling restart of every service, twice, under load', () => {
   it('loses no turn, repeats no call, and shows clients nothing but reconnects', async () => {
     const load = new Load('rolling', 24, Infinity);

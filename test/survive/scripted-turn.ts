@@ -23,10 +23,8 @@ export class TurnScript {
   readonly held = new Set<string>();
 
   readonly reply = ({ messages }: RequestView): Scripted => {
-    if (messages.some((message) => message.role === 'assistant' && message.calls.length === 0)) {
-      return { steps: [{ text: 'Nothing to add.' }] };
-    }
     if (messages.at(-1)?.role === 'tool') return { steps: [{ text: 'All ' }, { text: 'done.' }] };
+    if (messages.some(({ role }) => role === 'assistant')) return { steps: [{ text: 'Nothing to add.' }] };
     const [first] = messages;
     const text = first?.role === 'user' ? first.text : '';
     const calls = CALLS.map((name) => ({ tool_call: { name, id: name, args: { of: name } } }));
