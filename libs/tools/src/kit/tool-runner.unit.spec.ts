@@ -1,47 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { sleepOn, type Clock } from '@longrein/clock';
+import { VirtualClock } from '@longrein/testing';
 import { z } from 'zod';
 import { argumentReader } from './argument-reader.js';
 import { MemoryDedupeStore, type DedupeStore } from './dedupe.js';
 import { EpochFence } from './epoch-fence.js';
 import { ToolRunner, type ToolContext } from './tool-runner.js';
 
-/** A clock that stands until the test moves it. */
-class ManualClock implements Clock {
-  #now = Date.parse('2026-01-01T00:00:00Z');
-  readonly #timers = new Set<{ at: number; callback: () => void }>();
-
-  now(): number {
-    return this.#now;
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return sleepOn(this, ms, signal);
-  }
-
-  setTimeout(callback: () => void, ms: number): () => void {
-    const timer = { at: this.#now + ms, callback };
-    this.#timers.add(timer);
-    return () => void this.#timers.delete(timer);
-  }
-
-  get pending(): number {
-    return this.#timers.size;
-  }
-
-  advance(ms: number): void {
-    this.#now += ms;
-    for (const timer of [...this.#timers].sort((a, b) => a.at - b.at)) {
-      if (timer.at > this.#now) continue;
-      this.#timers.delete(timer);
-      timer.callback();
-    }
-  }
-}
-
-let clock: ManualClock;
+let clock: VirtualClock;
 beforeEach(() => {
-  clock = new ManualClock();
+  clock = new VirtualClock();
 });
 
 const bytes = (value: unknown): Uint8Array =>
@@ -136,7 +103,7 @@ describe('ToolRunner', () => {
   it('does not run what arrives after its time limit', async () => {
     let ran = 0;
     const late = call();
-    clock.advance(1_000);
+    await clock.advance(1_000);
     expect(await runner(() => ran++).handle(late)).toEqual({ error: expect.stringContaining('has not run') });
     expect(ran).toBe(0);
   });
@@ -164,8 +131,8 @@ describe('ToolRunner', () => {
       return new Promise(() => undefined);
     });
     const reply = tool.handle(call());
-    clock.advance(999);
-    clock.advance(1);
+    await clock.advance(999);
+    await clock.advance(1);
     expect(await reply).toEqual({ error: expect.stringContaining('ran past its time limit') });
     expect(await reason.promise).toMatchObject({ name: 'TimeoutError' });
   });
@@ -204,9 +171,9 @@ describe('deduplication', () => {
     );
     const first = tool.handle(call());
     await started.promise;
-    clock.advance(500);
+    await clock.advance(500);
     const second = tool.handle(call({ attempt: 2 }));
-    clock.advance(500);
+    await clock.advance(500);
     expect(await first).toEqual({ error: expect.stringContaining('time limit') });
     expect(signal?.aborted).toBe(false);
     end.resolve('done');
@@ -228,7 +195,7 @@ describe('deduplication', () => {
     };
     const tool = runner(() => end.promise, { dedupe: watched });
     const first = tool.handle(call());
-    clock.advance(1_000);
+    await clock.advance(1_000);
     expect(await first).toEqual({ error: expect.stringContaining('time limit') });
     end.resolve('late');
     await kept.promise;
