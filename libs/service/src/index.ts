@@ -8,7 +8,7 @@ export * from './config/define-config.js';
 export * from './config/service-config.js';
 export * from './config/variables.js';
 export { createLogger, type LogConfig, type Logger } from './log/logger.js';
-export { connectNats, type Identity, inboxPrefix } from './nats/connect.js';
+export { connectNats, connectionOptions, type Identity, inboxPrefix } from './nats/connect.js';
 export type { NatsConfig } from './nats/nats-config.js';
 export { type Check, type CheckResult, Health, type HealthReport } from './ops/health.js';
 export type { ServiceDescription } from './rpc/discovery.js';

@@ -34,7 +34,8 @@ export async function awaitDeployment(
   }
 }
 
-async function deployedPartitions(nc: NatsConnection): Promise<number | undefined> {
+/** The partition count that the deployment was created with; nothing where there is none (yet). */
+export async function deployedPartitions(nc: NatsConnection): Promise<number | undefined> {
   try {
     const meta = await new Kvm(nc).open(META_BUCKET);
     const entry = await meta.get(PARTITIONS_KEY);
