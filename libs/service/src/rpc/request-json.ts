@@ -15,8 +15,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Sends a plain-JSON request and resolves to the reply, checked against `schema`. Rejects with `ServiceError`: the
- * error of the reply, `unavailable` when nobody serves the subject (then with the detail `no_responders`), `timeout`, or
- * `bad_reply`.
+ * error of the reply, `too_large` for a request that does not fit a message, `unavailable` when nobody serves the
+ * subject (then with the detail `no_responders`), `timeout`, or `bad_reply`.
  */
 export async function requestJson<Schema extends z.ZodType>(
   connection: NatsConnection,
@@ -42,8 +42,13 @@ async function send(
 ): Promise<Uint8Array> {
   const headers = traceHeaders(traceparent);
   const options: RequestOptions = { timeout: timeout_ms, ...(headers && { headers }) };
+  const bytes = encodeJson(body);
+  const limit = connection.info?.max_payload;
+  if (limit !== undefined && bytes.length > limit) {
+    throw new ServiceError('too_large', `the request has ${bytes.length} bytes, the server allows ${limit}; send less`);
+  }
   try {
-    return (await connection.request(subject, encodeJson(body), options)).data;
+    return (await connection.request(subject, bytes, options)).data;
   } catch (error) {
     if (hasCause(error, errors.NoRespondersError)) {
       throw new ServiceError('unavailable', `nobody serves ${subject}; is the service running?`, {

@@ -87,6 +87,12 @@ describe('serveJson and requestJson', () => {
     await expect(ask('math.big', { value: 2 * 1024 * 1024 })).rejects.toMatchObject({ code: 'too_large' });
   });
 
+  it('does not send a request that exceeds the limit of the server, and says so', async () => {
+    await serve('math.length', z.string(), async (text) => text.length);
+    await expect(ask('math.length', 'x'.repeat(2 * 1024 * 1024))).rejects.toMatchObject({ code: 'too_large' });
+    await expect(ask('math.length', 'x')).resolves.toBe(1);
+  });
+
   it('says when nobody serves, when nobody answers in time, and when the answer is nonsense', async () => {
     await expect(ask('nobody.home', {})).rejects.toMatchObject({ code: 'unavailable' });
     service.subscribe('slow.home', { callback: () => undefined });

@@ -13,7 +13,7 @@ export interface WireError {
  * - `unavailable`: nobody answers on the subject (detail `no_responders`; nothing was done), or the connection is gone.
  * - `timeout`: no reply in time; the request may have been carried out.
  * - `overloaded`: the service has too much to do and did nothing; retry later.
- * - `too_large`: the reply does not fit a message; ask for less.
+ * - `too_large`: the request or the reply does not fit a message; send less, or ask for less.
  * - `internal`: a fault in the service; its log says which.
  * - `bad_reply`: the reply is not JSON, or not what the caller expects.
  */
