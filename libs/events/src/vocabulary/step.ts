@@ -43,7 +43,7 @@ export const contextTools = defineEvent('context/tools', {
 /** What a request tells the model besides content. */
 export const stepParameters = z.strictObject({
   temperature: z.number().min(0).max(10).optional(),
-  /** Most tokens of the answer. */
+  /** Most tokens of the answer, reasoning included. */
   max_tokens: z.int().positive().optional(),
 });
 
