@@ -139,4 +139,40 @@ describe.each(versions)('NatsToolExecutor on nats-server $version', ({ path }) =
     const outcome = await new NatsToolExecutor(closed, registry).execute(call());
     expect(outcome).toEqual({ content: null, error: expect.stringContaining('The call to web__fetch failed') });
   });
+
+  it.each([
+    [true, ['s1/7', 's1/7'], { content: 'done', error: null }],
+    [false, ['s1/7'], { content: null, error: expect.stringContaining('may have run') }],
+  ])(
+    'when the server dies under a call, asks a tool again under the same key only if it is repeatable: %s',
+    async (repeatable, keys, outcome) => {
+      const own = await startNatsServer({ binary: path });
+      const forEver = { servers: own.url, maxReconnectAttempts: -1, reconnectTimeWait: 10 };
+      const [caller, process] = await Promise.all([connect(forEver), connect(forEver)]);
+      try {
+        const asked: string[] = [];
+        let restarted: Promise<void> | undefined;
+        process.subscribe('tools.web.fetch.call', {
+          callback: (_error, message) => {
+            asked.push(message.json<ToolCall>().key);
+            // The first answer is never given: the server dies with it.
+            if (restarted) message.respond('{"content":"done"}');
+            else restarted = own.kill().then(() => own.restart());
+          },
+        });
+        await process.flush();
+        const registry = new ToolRegistry();
+        const input_schema = { type: 'object' };
+        const timeout_ms = repeatable ? 60_000 : 3_000;
+        const definition = { name: 'fetch', description: 'gets', input_schema, timeout_ms, repeatable };
+        registry.put('web.fetch', checkDefinition('web', 'fetch', definition));
+        expect(await new NatsToolExecutor(caller, registry).execute(call())).toEqual(outcome);
+        expect(asked).toEqual(keys);
+        await restarted;
+      } finally {
+        await Promise.all([caller.close(), process.close()]);
+        await own.stop();
+      }
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import { NoRespondersError, RequestError, TimeoutError, type Msg, type NatsConnection } from '@nats-io/nats-core';
 import { ToolFailure, excerpt, type ToolTransport, untilAborted } from '../core/index.js';
 import type { RegisteredTool, ToolCall } from '../port/index.js';
+import { Reconnects } from './reconnects.js';
 import { callSubject } from './subjects.js';
 
 /** Default of how long a call waits for a tool's process that is just restarting, in milliseconds. */
@@ -13,10 +14,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export class NatsTransport implements ToolTransport {
   readonly #nc: NatsConnection;
   readonly #absenceMs: number;
+  readonly #reconnects: Reconnects;
 
   constructor(nc: NatsConnection, absenceMs: number = DEFAULT_ABSENCE_MS) {
     this.#nc = nc;
     this.#absenceMs = absenceMs;
+    this.#reconnects = new Reconnects(nc);
   }
 
   async call(tool: RegisteredTool, call: ToolCall, signal: AbortSignal | undefined): Promise<unknown> {
@@ -27,12 +30,39 @@ export class NatsTransport implements ToolTransport {
     if (limit !== undefined && size > limit) {
       throw new ToolFailure(`The call has ${size} bytes, the transport takes ${limit}. Send smaller arguments.`);
     }
-    return parse(tool, await untilAborted(this.#request(tool, body, deadline, signal), signal));
+    return parse(tool, await untilAborted(this.#ask(tool, body, deadline, signal), signal));
   }
 
-  async #request(tool: RegisteredTool, body: string, deadline: number, signal: AbortSignal | undefined): Promise<Msg> {
+  /**
+   * The first answer. When the connection breaks, the request or its reply may be lost, and waiting for it would take
+   * all of the tool's time: a tool that may be repeated is asked again, under the same key.
+   */
+  #ask(tool: RegisteredTool, body: string, deadline: number, signal: AbortSignal | undefined): Promise<Msg> {
+    const { promise, resolve, reject } = Promise.withResolvers<Msg>();
+    let newest = 0;
+    const send = (): void => {
+      const number = ++newest;
+      // Whether an earlier request was taken is unknown, so that "no process" says nothing about a later one.
+      const patience = number === 1 ? Math.min(Date.now() + this.#absenceMs, deadline) : deadline;
+      this.#request(tool, body, { deadline, patience, signal }).then(resolve, (error: unknown) => {
+        if (number === newest) reject(error);
+      });
+    };
+    const stop = tool.repeatable ? this.#reconnects.listen(send) : (): void => undefined;
+    signal?.addEventListener('abort', stop, { once: true });
+    send();
+    return promise.finally(() => {
+      stop();
+      signal?.removeEventListener('abort', stop);
+    });
+  }
+
+  async #request(
+    tool: RegisteredTool,
+    body: string,
+    { deadline, patience, signal }: { deadline: number; patience: number; signal: AbortSignal | undefined },
+  ): Promise<Msg> {
     const subject = callSubject(tool.namespace, tool.name);
-    const patience = Math.min(Date.now() + this.#absenceMs, deadline);
     for (;;) {
       signal?.throwIfAborted();
       try {
