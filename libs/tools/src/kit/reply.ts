@@ -11,7 +11,10 @@ export function errorReply(text: string): ToolReply {
 /** The reply to what a handler threw. */
 export function thrownReply(error: unknown): ToolReply {
   if (!(error instanceof Error)) return errorReply(`The tool failed: ${String(error)}`);
-  return errorReply(error.message === '' ? `The tool failed: ${error.name}` : error.message);
+  const message = error.message === '' ? `The tool failed: ${error.name}` : error.message;
+  // `fetch failed` alone tells the model nothing: what it could not reach is in the cause.
+  const cause = error.cause instanceof Error ? error.cause.message : '';
+  return errorReply(cause === '' || message.includes(cause) ? message : `${message}: ${cause}`);
 }
 
 /**
