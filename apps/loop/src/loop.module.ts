@@ -81,8 +81,11 @@ class LoopRunner implements OnModuleInit, OnModuleDestroy {
     const engine = new LoopEngine(settings, leases);
     this.#engine = engine;
     observeLoad(this.metrics, () => engine.load);
-    // A replica without partitions is ready too: it takes over what becomes free.
-    this.health.readyWhen('loop', () => ({ ok: true, detail: `owns ${engine.load.partitions} partitions` }));
+    // A replica without partitions is ready too, if it can take over what becomes free.
+    this.health.readyWhen('loop', () => {
+      const { partitions } = engine.load;
+      return { ok: partitions > 0 || leases.canOwn, detail: `owns ${partitions} partitions` };
+    });
     await engine.start();
   }
 

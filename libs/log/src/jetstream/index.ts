@@ -6,5 +6,6 @@ export type * from './pipeline-options.js';
 export * from './provision.js';
 export * from './sole-leases.js';
 export * from './stream-api.js';
+export * from './stream-fill.js';
 export type { Outgoing, WriteMode } from './stream-writer.js';
 export { scan, streamSequence } from './stream-scan.js';

@@ -52,6 +52,7 @@ export class KvPartitionLeases implements PartitionLeases {
   #balancing: Promise<void> | undefined;
   /** Something changed since the round that runs has begun. */
   #another = false;
+  #failing = false;
   #stopped = false;
 
   constructor(
@@ -66,6 +67,11 @@ export class KvPartitionLeases implements PartitionLeases {
 
   get held(): ReadonlySet<number> {
     return new Set([...this.#leases].filter(([, { leaving }]) => !leaving).map(([partition]) => partition));
+  }
+
+  /** Whether it could take partitions if there were any to take: the last round came to its end. */
+  get canOwn(): boolean {
+    return !this.#stopped && !this.#failing;
   }
 
   async start(handlers: LeaseHandlers): Promise<void> {
@@ -136,6 +142,16 @@ export class KvPartitionLeases implements PartitionLeases {
   }
 
   async #balance(): Promise<void> {
+    try {
+      await this.#shareOut();
+      this.#failing = false;
+    } catch (error) {
+      this.#failing = true;
+      throw error;
+    }
+  }
+
+  async #shareOut(): Promise<void> {
     if (this.#move.partition !== undefined) await this.#move.finish(this.#kv, leaseKey(this.#move.partition));
     const share = Math.ceil(this.options.partitions / this.#members.count);
     const held = this.held;
