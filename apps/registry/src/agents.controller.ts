@@ -1,11 +1,13 @@
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, UseGuards } from '@nestjs/common';
 import { checked } from '@longrein/service';
 import { disposeRequest, forSessionRequest, getRequest, injectRequest, spawnRequest } from './commands.js';
 import { answering } from './http-errors.js';
+import { OperatorGuard } from './operator.guard.js';
 import { Registry } from './registry.js';
 
 /** The registry's commands over HTTP. Bodies are those of the NATS commands; ids in paths fill theirs. */
 @Controller()
+@UseGuards(OperatorGuard)
 export class AgentsController {
   constructor(@Inject(Registry) private readonly registry: Registry) {}
 

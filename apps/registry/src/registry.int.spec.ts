@@ -35,13 +35,16 @@ afterAll(async () => {
   await log.stop();
 });
 
-async function registry(maxAgents: number, partitions = PARTITIONS): Promise<RunningService> {
+const TOKEN = 'an-operator-token-of-the-test';
+
+async function registry(maxAgents: number, partitions = PARTITIONS, token?: string): Promise<RunningService> {
   const service = await startRegistry({
     nats: { servers: [server.url] },
     http: { host: '127.0.0.1', port: 0 },
     log: { level: 'silent', format: 'json' },
     partitions,
     max_agents: maxAgents,
+    ...(token !== undefined && { operator_token: token }),
   });
   running.push(service);
   return service;
@@ -50,10 +53,12 @@ async function registry(maxAgents: number, partitions = PARTITIONS): Promise<Run
 const ask = (command: string, body: object) =>
   requestJson(client, `registry.${command}`, body, z.looseObject({}), { timeout_ms: 20_000 });
 
-async function http(service: RunningService, method: string, path: string, body?: object) {
+async function http(service: RunningService, method: string, path: string, body?: object, token = TOKEN) {
+  const authorization = { authorization: `Bearer ${token}` };
   const response = await fetch(`${service.url}/${path}`, {
     method,
-    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    headers: { ...authorization, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
   });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
@@ -91,8 +96,18 @@ describe('registry', () => {
     await expect(ask('dispose', { agent_id: 'nobody' })).rejects.toMatchObject({ code: 'agent_not_found' });
   });
 
+  it('takes commands over HTTP from the operator only, and from nobody where no token is set', async () => {
+    const guarded = await registry(8, PARTITIONS, TOKEN);
+    await expect(http(guarded, 'POST', 'agents', { agent_id: 'w', spec: {} }, 'not-the-token')).resolves.toMatchObject({
+      status: 401,
+      body: { error: { code: 'unauthorized' } },
+    });
+    const closed = await registry(8);
+    await expect(http(closed, 'GET', 'agents')).resolves.toMatchObject({ status: 404 });
+  });
+
   it('answers the same over HTTP', async () => {
-    const service = await registry(8);
+    const service = await registry(8, PARTITIONS, TOKEN);
     const spawned = await http(service, 'POST', 'agents', { agent_id: 'web', spec: {} });
     expect(spawned).toMatchObject({ status: 201, body: { agent_id: 'web', session_id: 'web' } });
     await expect(http(service, 'POST', 'agents', { agent_id: 'web' })).resolves.toMatchObject({

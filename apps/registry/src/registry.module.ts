@@ -81,7 +81,7 @@ export class RegistryModule {
     };
     return {
       module: RegistryModule,
-      controllers: [AgentsController],
+      controllers: config.operator_token === undefined ? [] : [AgentsController],
       providers: [
         { provide: Registry, useValue: registry },
         { provide: Promoter, useFactory: promoter },
