@@ -1,4 +1,4 @@
-import { type ScrubRule, ScrubRuleError, Scrubber } from '@longrein/log';
+import { type ScrubRule, scrubRules } from '@longrein/log';
 import { type PartitionedConfig, defineConfig, integer, serviceConfig, serviceVariables } from '@longrein/service';
 import { z } from 'zod';
 
@@ -16,18 +16,6 @@ export interface LogConfig extends PartitionedConfig {
   readonly production: boolean;
 }
 
-const rules = z.string().transform((text, context): readonly ScrubRule[] => {
-  try {
-    const parsed = JSON.parse(text) as readonly ScrubRule[];
-    new Scrubber(parsed);
-    return parsed;
-  } catch (error) {
-    const problem = error instanceof ScrubRuleError || error instanceof SyntaxError ? error.message : 'not an array';
-    context.addIssue({ code: 'custom', message: problem });
-    return z.NEVER;
-  }
-});
-
 /** The log service's environment. */
 export const logConfig = defineConfig(
   {
@@ -41,7 +29,7 @@ export const logConfig = defineConfig(
     LONGREIN_LEASE_TTL_MS: integer({ min: 1000, max: 600_000 })
       .default(6000)
       .describe('milliseconds a partition lease outlives its last renewal, at least 1000'),
-    LONGREIN_SCRUB: rules
+    LONGREIN_SCRUB: scrubRules
       .default([])
       .describe('a JSON array of {"pattern": ...} or {"literal": ...}, each with an optional "replacement"'),
     LONGREIN_ENV: z.enum(['development', 'production']).default('development').describe('development or production'),

@@ -1,4 +1,4 @@
-import { type ScrubRule, ScrubRuleError, Scrubber } from '@longrein/log';
+import { type ScrubRule, scrubRules } from '@longrein/log';
 import { type ModelsConfigInput, providersFromEnv } from '@longrein/model';
 import {
   ConfigError,
@@ -43,18 +43,6 @@ export interface LoopConfig extends PartitionedConfig {
   readonly replicas: number;
 }
 
-const rules = z.string().transform((text, context): readonly ScrubRule[] => {
-  try {
-    const parsed = JSON.parse(text) as readonly ScrubRule[];
-    new Scrubber(parsed);
-    return parsed;
-  } catch (error) {
-    const problem = error instanceof ScrubRuleError || error instanceof SyntaxError ? error.message : 'not an array';
-    context.addIssue({ code: 'custom', message: problem });
-    return z.NEVER;
-  }
-});
-
 const optional = (what: string) => z.string().optional().describe(what);
 
 const subject = (what: string) =>
@@ -78,7 +66,7 @@ const variables = defineConfig(
     OPENAI_BASE_URL: optional('the address of a server that speaks the OpenAI protocol, with its version'),
     LONGREIN_PROVIDERS: secret(optional('more providers as JSON by name, each {"kind": "openai" | "anthropic", ...}')),
     LONGREIN_POLICY: list().optional().describe('tool patterns that sessions without a policy may call, e.g. *'),
-    LONGREIN_SCRUB: rules
+    LONGREIN_SCRUB: scrubRules
       .default([])
       .describe('the log service’s own JSON array of {"pattern": ...} or {"literal": ...}, word for word'),
     LONGREIN_RESUME: z

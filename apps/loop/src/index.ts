@@ -3,7 +3,6 @@ import type { LoopConfig } from './config.js';
 import { LoopModule } from './loop.module.js';
 
 export { loopConfig, type LoopConfig } from './config.js';
-export { HeldLeases } from './partition/held-leases.js';
 export { LoopEngine } from './partition/loop-engine.js';
 export { type LoopOptions, type LoopPorts, type LoopSettings, loopSettings } from './partition/loop-settings.js';
 

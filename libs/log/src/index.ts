@@ -1,4 +1,5 @@
 export * from './core/limits.js';
+export * from './core/scrub-rules.js';
 export * from './core/scrubber.js';
 export * from './core/storable.js';
 export * from './core/timestamp.js';

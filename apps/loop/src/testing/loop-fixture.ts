@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from '@longrein/clock';
 import type { ServiceName } from '@longrein/events';
 import { type DocumentStore, type ScrubRule, Scrubber, type SessionLog } from '@longrein/log';
+import { SoleLeases } from '@longrein/log/jetstream';
 import type { ModelPort } from '@longrein/model';
 import { InProcessTools } from '@longrein/tools/memory';
-import { HeldLeases } from '../partition/held-leases.js';
 import { LoopEngine } from '../partition/loop-engine.js';
 import { type LoopOptions, type LoopPorts, loopSettings } from '../partition/loop-settings.js';
 import { SessionProbe } from './session-probe.js';
@@ -55,7 +55,7 @@ export class LoopFixture {
       },
       { owner: `loop-${++this.#made}`, models: { main: 'test/model' }, scrub_rules: scrub ?? [], ...options, ...more },
     );
-    this.#engine = new LoopEngine(settings, new HeldLeases(log.partitions));
+    this.#engine = new LoopEngine(settings, new SoleLeases(log.partitions));
     await this.#engine.start();
     return this.#engine;
   }
