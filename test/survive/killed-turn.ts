@@ -17,20 +17,10 @@ export interface Differences {
 }
 
 /** Resolves when the replica that runs a turn has sprung its trap and is gone; another one is started in its place. */
-export async function killed({ lane, session }: KilledTurn, victim: LoopReplica): Promise<void> {
-  const over = new AbortController();
-  const missed = session
-    .until('turn/end', 1, over.signal)
-    .then(() => victim.whenSettled())
-    .catch(() => undefined);
-  await Promise.race([victim.sprung, missed]);
-  over.abort();
-  if (victim.running) {
-    const labels = victim.appends.filter(({ session_id }) => session_id === session.id).map(({ label }) => label);
-    throw new Error(`the turn ended and no trap had sprung; it appended: ${labels.join(', ')}`);
-  }
+export async function killed(turn: KilledTurn, victim: LoopReplica): Promise<void> {
+  await Promise.race([victim.sprung, turn.missed()]);
   await victim.child.exited;
-  lane.replace();
+  turn.lane.replace();
 }
 
 let sessions = 0;
@@ -96,6 +86,16 @@ export class KilledTurn {
   event(type: string): (frame: NatsFrame) => boolean {
     return ({ payload }) =>
       (payload?.includes(`"type":"${type}"`) && payload.includes(`"session_id":"${this.id}"`)) ?? false;
+  }
+
+  /** Rejects when the turn has ended, all appends were answered, and the process that ended it runs on. */
+  async missed(): Promise<never> {
+    await this.session.until('turn/end');
+    const owner = this.lane.rig.owner();
+    await owner.whenSettled();
+    if (!owner.running) return new Promise<never>(() => undefined);
+    const labels = owner.appends.filter(({ session_id }) => session_id === this.id).map(({ label }) => label);
+    throw new Error(`the turn ended and no trap had sprung; it appended: ${labels.join(', ')}`);
   }
 
   /** Resolves when the turn is over, and another one after it. */

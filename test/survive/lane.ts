@@ -21,7 +21,8 @@ export class Lane {
 
   /** The owner, with another replica, or `standbys` of them, ready to take over. */
   async ready(standbys = 1, env: Record<string, string> = {}): Promise<LoopReplica> {
-    while (this.running + this.#starting.size < standbys + 1) this.replace(env);
+    await Promise.all(this.#starting);
+    for (let missing = standbys + 1 - this.running; missing > 0; missing--) this.replace(env);
     await Promise.all(this.#starting);
     return this.rig.runningOwner();
   }

@@ -43,13 +43,19 @@ export class LoopReplica {
   }
 
   /** Starts the process and resolves when it is ready to own partitions. */
-  static async start(name: string, natsPort: number, env: Record<string, string>): Promise<LoopReplica> {
+  static async start(
+    name: string,
+    natsPort: number,
+    env: Record<string, string>,
+    made: (replica: LoopReplica) => void = () => undefined,
+  ): Promise<LoopReplica> {
     const proxy = await TcpProxy.start({ target: natsPort });
     const child = ChildProcess.start({
       entry: 'apps/loop/dist/main.js',
       env: { ...env, NATS_URL: proxy.url, PORT: '0', LONGREIN_INSTANCE: name, LOG_FORMAT: 'json', LOG_LEVEL: 'debug' },
     });
     const replica = new LoopReplica(name, child, proxy);
+    made(replica);
     try {
       await child.json<{ msg?: string }>(({ msg }) => msg === 'loop is up');
     } catch (error) {
@@ -61,6 +67,11 @@ export class LoopReplica {
 
   get running(): boolean {
     return this.#fate === 'runs' && this.child.running;
+  }
+
+  /** Takes an armed trap away. */
+  disarm(): void {
+    this.#trap = undefined;
   }
 
   /** Lays a trap. */

@@ -5,7 +5,13 @@ import { LogServer, SoleLeases, provision } from '@longrein/log/jetstream';
 import { ModelServer, type TestNats, startTestNats } from '@longrein/testing';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { SessionProbe } from '../../apps/loop/src/testing/session-probe.js';
-import { LoopReplica } from './loop-replica.js';
+import { LoopReplica, type Trap } from './loop-replica.js';
+
+/** A trap laid for all replicas. */
+interface Armed {
+  readonly trap: Trap;
+  readonly resolve: (victim: LoopReplica) => void;
+}
 
 /** An ownership of a partition by a replica of the loop. */
 export interface Term {
@@ -19,6 +25,7 @@ export class SurvivalRig {
   readonly replicas: LoopReplica[] = [];
   readonly #clients = new Map<ServiceName, LogClient>();
   readonly #watchers = new Set<() => void>();
+  #armed: Armed | undefined;
   #made = 0;
 
   private constructor(
@@ -49,16 +56,33 @@ export class SurvivalRig {
 
   /** Starts a replica. It owns what is free, and takes over what becomes free. */
   async loop(env: Record<string, string> = {}): Promise<LoopReplica> {
-    const replica = await LoopReplica.start(`loop-${++this.#made}`, this.nats.port, {
+    const variables = {
       LONGREIN_PARTITIONS: String(this.partitions),
       LONGREIN_MODEL: 'openai/scripted',
-      LONGREIN_LEASE_TTL_MS: '1000',
+      LONGREIN_LEASE_TTL_MS: '1500',
       OPENAI_BASE_URL: this.model.openAiUrl,
       OPENAI_API_KEY: 'none',
       ...env,
+    };
+    const name = `loop-${++this.#made}`;
+    return LoopReplica.start(name, this.nats.port, variables, (replica) => {
+      this.replicas.push(replica);
+      if (this.#armed) this.#arm(replica, this.#armed);
     });
-    this.replicas.push(replica);
-    return replica;
+  }
+
+  /** Lays a trap for every replica, also those to come. Resolves with the one whose trap springs first. */
+  arm(trap: Trap): Promise<LoopReplica> {
+    const { promise, resolve } = Promise.withResolvers<LoopReplica>();
+    this.#armed = { trap, resolve };
+    for (const replica of this.replicas) if (replica.running) this.#arm(replica, this.#armed);
+    return promise;
+  }
+
+  /** Takes all traps away. */
+  disarm(): void {
+    this.#armed = undefined;
+    for (const replica of this.replicas) replica.disarm();
   }
 
   /** The replica that owned a partition last. */
@@ -97,6 +121,15 @@ export class SurvivalRig {
     await this.log.stop();
     await this.model.stop();
     await this.nats.stop();
+  }
+
+  #arm(replica: LoopReplica, { trap, resolve }: Armed): void {
+    replica.arm(trap);
+    void replica.sprung.then(() => {
+      // One death at a time: the others are spared until the next trap is laid.
+      this.disarm();
+      resolve(replica);
+    });
   }
 
   #watchOwners(): void {
