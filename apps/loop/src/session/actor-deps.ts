@@ -48,6 +48,9 @@ export const FUTILE_LIMIT = 3;
 /** Delay while the log does not answer. */
 export const LOG_BACKOFF: BackoffOptions = { base_ms: 100, cap_ms: 5_000 };
 
+/** Delay while the log has no room: only people make some, and what asks meanwhile is load on a stream in trouble. */
+export const FULL_BACKOFF: BackoffOptions = { base_ms: 2_000, cap_ms: 60_000 };
+
 /** What the actors of a partition share. */
 export interface ActorDeps extends CallDeps, Pick<StepHookDeps, 'claim_hooks'> {
   readonly log: SessionLog;

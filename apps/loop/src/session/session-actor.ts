@@ -244,7 +244,7 @@ export class SessionActor implements SessionView {
     if (isLogError(error, 'unknown_session')) return 'idle';
     if (isLogError(error, 'unavailable', 'moved', 'storage_full', 'conflict')) {
       logger.warn({ session_id, err: error }, 'the log did not take an append or a read; trying again');
-      await this.#troubles.pauseForLog(this.#life.signal);
+      await this.#troubles.pauseForLog(error, this.#life.signal);
       // What was stored without an answer is in the log; while that cannot be read, the next try fails like this one.
       await this.#journal?.resync().catch(() => undefined);
       return 'again';

@@ -4,6 +4,7 @@ import { type AppendResult, type NewEvent, type SessionLog, isLogError } from '@
 import { type Append, type SessionState, canonicalJson, evolve, fold } from '@longrein/session';
 import { randomUUID } from 'node:crypto';
 import { backoff } from '../core/backoff.js';
+import { FULL_BACKOFF } from './actor-deps.js';
 import { eventIds } from './event-id.js';
 import { type SessionLoader, withPosition } from './session-loader.js';
 
@@ -109,8 +110,11 @@ export class SessionJournal {
           this.#state = withPosition(this.#state, seq);
           return;
         } catch (error) {
-          if (!isLogError(error) || !error.retryable) throw error;
-          await clock.sleep(backoff(attempt, CHUNK_RETRY, Math.random()), signal).catch(() => undefined);
+          const full = isLogError(error, 'storage_full');
+          if (!isLogError(error) || !(error.retryable || full)) throw error;
+          await clock
+            .sleep(backoff(attempt, full ? FULL_BACKOFF : CHUNK_RETRY, Math.random()), signal)
+            .catch(() => undefined);
         }
       }
     });

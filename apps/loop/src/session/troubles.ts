@@ -1,6 +1,7 @@
 import type { Clock } from '@longrein/clock';
+import type { LogError } from '@longrein/log';
 import { type BackoffOptions, backoff } from '../core/backoff.js';
-import { LOG_BACKOFF } from './actor-deps.js';
+import { FULL_BACKOFF, LOG_BACKOFF } from './actor-deps.js';
 
 /** Keeps the delays of one session: between tries of a resume that fails, and while the log does not answer. */
 export class Troubles {
@@ -45,9 +46,10 @@ export class Troubles {
     this.#failures = 0;
   }
 
-  /** Waits before the log is asked again, or until the signal aborts. */
-  async pauseForLog(signal: AbortSignal): Promise<void> {
-    const ms = backoff(this.#logFailures++, LOG_BACKOFF, this.deps.random());
+  /** Waits before the log is asked again after an error, or until the signal aborts. */
+  async pauseForLog(error: LogError, signal: AbortSignal): Promise<void> {
+    const bounds = error.code === 'storage_full' ? FULL_BACKOFF : LOG_BACKOFF;
+    const ms = backoff(this.#logFailures++, bounds, this.deps.random());
     await this.deps.clock.sleep(ms, signal).catch(() => undefined);
   }
 
