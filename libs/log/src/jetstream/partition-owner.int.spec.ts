@@ -97,6 +97,15 @@ describe('the owner of a partition', () => {
     expect((await stored('s1')).map(({ seq }) => seq)).toEqual(Array.from({ length: taken + 2 }, (_, i) => i));
   });
 
+  it('does not begin a term for which there is no room, and says why at once', async () => {
+    await room(0);
+    await expect(open()).rejects.toMatchObject({ code: 'storage_full', message: expect.stringMatching(/max_bytes/) });
+    await room(-1);
+    owner.stop();
+    owner = await open();
+    expect(await owner.create('s1')).toMatchObject({ created: true });
+  });
+
   it('finishes a fork during which the stream was full, every event once', async () => {
     await owner.create('parent');
     for (let i = 1; i <= 5; i++) await owner.append('gateway', 'parent', appendOf(`p${i}`));

@@ -4,6 +4,7 @@ import { type PreparedEvent, microsecondTimestamp, systemEvent } from '../core/i
 import { LogError } from '../port/index.js';
 import { HEADER } from './names.js';
 import type { StreamApi } from './stream-api.js';
+import { saysFull } from './stream-writer.js';
 
 /** One owner's time at a partition. */
 export interface Term {
@@ -26,7 +27,8 @@ const OPEN_ATTEMPTS = 5;
 
 /**
  * Begins a term: appends `partition/opened` without a condition, which cannot lose a race. From its acknowledgement on
- * every publish of an earlier owner fails, because the stream no longer ends where that owner believes.
+ * every publish of an earlier owner fails, because the stream no longer ends where that owner believes. Throws
+ * `storage_full` where not even that event fits, else `unavailable`.
  */
 export async function openTerm(nc: NatsConnection, kind: StreamKind, partition: number): Promise<Term> {
   const incarnation = nuid.next();
@@ -43,18 +45,23 @@ export async function openTerm(nc: NatsConnection, kind: StreamKind, partition: 
   header.set(HEADER.type, definition.type);
   header.set(HEADER.term, incarnation);
   let problem = '';
-  for (let attempt = 0; attempt < OPEN_ATTEMPTS; attempt++) {
+  let full = false;
+  for (let attempt = 0; attempt < OPEN_ATTEMPTS && !full; attempt++) {
     try {
       // The same message id: a second try whose first was stored is answered with the first one's sequence.
       const reply = await nc.request(subject, body, { headers: header, timeout: 2_000 });
-      const ack = reply.json<{ seq?: number; error?: { description: string } }>();
+      const ack = reply.json<{ seq?: number; error?: { err_code?: number; description: string } }>();
       if (ack.seq) return { incarnation, epoch: ack.seq };
+      full = ack.error !== undefined && saysFull(ack.error);
       problem = ack.error?.description ?? 'no sequence in the acknowledgement';
     } catch (error) {
       problem = (error as Error).message;
     }
   }
-  throw new LogError('unavailable', `${streamName(kind, partition)} could not be opened: ${problem}`);
+  const stream = streamName(kind, partition);
+  if (full)
+    throw new LogError('storage_full', `${stream} has no owner and no room for one to begin: raise its max_bytes`);
+  throw new LogError('unavailable', `${stream} could not be opened: ${problem}`);
 }
 
 /** The owners in force when a term begins. Nothing of an earlier owner can land after the term's first event. */

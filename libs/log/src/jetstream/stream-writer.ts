@@ -126,14 +126,18 @@ function batchOf(messages: readonly Placed[]): readonly Placed[] {
 const STORAGE_FULL = new Set([10023, 10047, 10077, 10122]);
 const STORAGE_FULL_TEXT = /maximum (bytes|messages)|insufficient (storage )?resources|no space/i;
 
+/** Whether an error that the stream answered means that there is no room. */
+export function saysFull(error: { readonly err_code?: number; readonly description?: string }): boolean {
+  return STORAGE_FULL.has(error.err_code ?? 0) || STORAGE_FULL_TEXT.test(error.description ?? '');
+}
+
 function parseAnswer(msg: Msg, sequence: number): WriteAnswer {
   let description = 'no answer from JetStream';
   try {
     const ack = msg.json<{ seq?: number; duplicate?: boolean; error?: { err_code?: number; description?: string } }>();
     if (ack.error) {
       description = ack.error.description ?? 'refused';
-      const full = STORAGE_FULL.has(ack.error.err_code ?? 0) || STORAGE_FULL_TEXT.test(description);
-      return { kind: 'open', full, description };
+      return { kind: 'open', full: saysFull(ack.error), description };
     }
     if (ack.seq === sequence && !ack.duplicate) return { kind: 'stored', sequence };
     description = ack.duplicate ? 'stored before' : `stored at ${ack.seq}`;
