@@ -54,5 +54,7 @@ function labelOf(events: AppendBody['events']): string {
     const call = payload['call_id'] ?? (type === 'tool/result' ? payload['id'] : undefined);
     return call === undefined ? type : `${type}(${String(call)})`;
   });
-  return names.filter((name, index) => name !== names[index - 1]).join('+');
+  // The end of a reply's text may ride before its message, or have gone out already: the same append either way.
+  const facts = names.filter((name) => name !== 'assistant/chunk');
+  return (facts.length > 0 ? facts : names).filter((name, index, all) => name !== all[index - 1]).join('+');
 }

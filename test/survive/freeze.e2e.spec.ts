@@ -63,9 +63,9 @@ describe('complaint 21: an owner that was frozen for longer than its lease and r
   it.concurrent.each([
     'assistant/message+tool/call#1',
     'tool/started(look)',
-    'tool/result(look)',
+    'tool/result(look)+tool/result(find)',
     'approval/requested(risk)',
-    'step/end#1',
+    'tool/result(risk)+step/end+step/start',
   ])('its append of %s, held back until then, is refused, and it appends nothing more', async (label) => {
     const { turn, late } = await freezes((turn) => ({ before: turn.append(label) }));
     await turn.check();
