@@ -146,4 +146,20 @@ describe('the loop as a service', () => {
       { status: 'failed', reason: expect.stringMatching(/^budget: the session has used \d+ of 1 tokens$/) },
     ]);
   });
+
+  it('holds a step while nobody is behind its hook, and goes on when somebody is', async () => {
+    await loop('patient', { LONGREIN_HOOK_PRE_STEP: 'acme.late' });
+    model.enqueue(saying('hello'));
+    const probe = await session('patient');
+    const asked = nats.subscribe('acme.late', { max: 1 });
+    await nats.flush();
+    await probe.inject('hi');
+    // The first time it is asked it answers nonsense: that is no leave to go on.
+    for await (const msg of asked) msg.respond('{"rewrite": 1}');
+    expect(await probe.types()).toEqual(['session/created', 'input/queued']);
+    const late = nats.subscribe('acme.late', { callback: (_, msg) => void msg.respond('{}') });
+    await probe.until('turn/end');
+    late.unsubscribe();
+    expect(await probe.payloads('user/message')).toMatchObject([{ text: 'hi' }]);
+  });
 });

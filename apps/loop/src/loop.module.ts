@@ -15,7 +15,7 @@ import {
 } from '@nestjs/common';
 import type { LoopConfig } from './config.js';
 import { natsHooks } from './hooks/nats-hooks.js';
-import { observeLoad } from './metrics.js';
+import { countHookFailures, observeLoad } from './metrics.js';
 import { LoopEngine } from './partition/loop-engine.js';
 import { loopSettings } from './partition/loop-settings.js';
 
@@ -68,7 +68,7 @@ class LoopRunner implements OnModuleInit, OnModuleDestroy {
       approvals: config.approvals,
       drain_ms: config.drain_ms,
       limits: config.limits,
-      claim_hooks: natsHooks(nats, config.hooks, logger),
+      claim_hooks: natsHooks(nats, config.hooks, { logger, failed: countHookFailures(this.metrics) }),
     });
     const leases = new KvPartitionLeases(nats, {
       scope: 'loop',

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** What a loop is doing now. */
 export interface Load {
@@ -26,4 +26,15 @@ export function observeLoad(registry: Registry, load: () => Load): void {
     'Sessions with an open turn or an unconsumed input.',
     ({ in_work }) => in_work,
   );
+}
+
+/** Counts requests to hooks that brought no answer; call it with the hook's name. */
+export function countHookFailures(registry: Registry): (hook: string) => void {
+  const counter = new Counter({
+    name: 'longrein_loop_hook_failures_total',
+    help: 'Requests to hooks without an answer that can be used.',
+    labelNames: ['hook'],
+    registers: [registry],
+  });
+  return (hook) => counter.inc({ hook });
 }

@@ -28,18 +28,21 @@ const requestAnswer = z.looseObject(stepParameters.shape);
 export function natsHooks(
   nats: ServiceContext<ServiceConfig>['nats'],
   { pre_step, request, timeout_ms, silence }: NatsHookOptions,
-  logger: Pick<LoopLogger, 'warn'>,
+  { logger, failed }: { readonly logger: Pick<LoopLogger, 'warn'>; readonly failed?: (hook: string) => void },
 ): ClaimHooks {
-  const ask = async <Schema extends z.ZodObject>(subject: string, body: object, schema: Schema) => {
-    const answer = await requestJson(nats, subject, body, schema, { timeout_ms });
+  const ask = async <Schema extends z.ZodObject>(hook: string, subject: string, body: object, schema: Schema) => {
+    const answer = await requestJson(nats, subject, body, schema, { timeout_ms }).catch((error: unknown) => {
+      failed?.(hook);
+      throw error;
+    });
     const known = Object.keys(schema.shape);
     const ignored = Object.keys(answer).filter((field) => !known.includes(field));
     if (ignored.length > 0) logger.warn({ subject, ignored }, 'a hook answered more than it may say');
     return Object.fromEntries(Object.entries(answer).filter(([field]) => known.includes(field))) as typeof answer;
   };
   return {
-    ...(pre_step !== undefined && { pre_step: (claim) => ask(pre_step, claim, claimAnswer) as never }),
-    ...(request !== undefined && { request: (asked) => ask(request, asked, requestAnswer) as never }),
+    ...(pre_step !== undefined && { pre_step: (claim) => ask('pre_step', pre_step, claim, claimAnswer) as never }),
+    ...(request !== undefined && { request: (asked) => ask('request', request, asked, requestAnswer) as never }),
     silence,
   };
 }
