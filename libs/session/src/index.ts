@@ -6,6 +6,8 @@ export { decideCall } from './decisions/call.js';
 export type { CallContext, CallOptions } from './decisions/call.js';
 export { MAX_STEPS } from './decisions/claim.js';
 export * from './decisions/conditions.js';
+export { continued } from './decisions/continuation.js';
+export type { Continuation } from './decisions/continuation.js';
 export { decideFailure } from './decisions/failure.js';
 export { callGroups } from './decisions/groups.js';
 export { nextAction } from './decisions/next-action.js';

@@ -55,6 +55,12 @@ export class StepHooks {
     };
   }
 
+  /** Whether any hook is asked about steps at all. */
+  get asked(): boolean {
+    const { pre_step, request } = this.deps.claim_hooks;
+    return pre_step !== undefined || request !== undefined;
+  }
+
   /** Whether the claim has every answer it needs. If not, they are asked for: decide again when told of a change. */
   consult(claim: Claim): boolean {
     const { pre_step, request } = this.deps.claim_hooks;

@@ -1,9 +1,11 @@
-import type { ModelParameters, ModelReply } from '@longrein/model';
+import type { ModelParameters } from '@longrein/model';
 import type { RenderedRequest } from '@longrein/session';
-import { type StepStreamDeps, streamStep } from './step-stream.js';
+import { type StepStreamDeps, type StreamedReply, streamStep } from './step-stream.js';
+import { TailChunk } from './tail-chunk.js';
 
 /** How a model request ended. */
-export type ModelOutcome = { readonly reply: ModelReply } | { readonly error: unknown };
+export type ModelOutcome =
+  { readonly reply: StreamedReply['reply']; readonly tail: TailChunk } | { readonly error: unknown };
 
 /** The model request of one step, under way or back. */
 export class ModelTask {
@@ -31,7 +33,7 @@ export class ModelTask {
     };
     void streamStep(deps, sent, this.signal)
       .then(
-        (reply) => ({ reply }),
+        ({ reply, tail }) => ({ reply, tail: new TailChunk(tail) }),
         (error: unknown) => ({ error }),
       )
       .then((outcome) => {

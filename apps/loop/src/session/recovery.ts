@@ -1,5 +1,12 @@
 import type { EventEnvelope } from '@longrein/events';
-import { type OpenTurn, type ResumeCause, decideResume, resumeCause, stimulusAfterStall } from '@longrein/session';
+import {
+  type OpenTurn,
+  type ResumeCause,
+  decideHandover,
+  decideResume,
+  resumeCause,
+  stimulusAfterStall,
+} from '@longrein/session';
 import type { ActorDeps } from './actor-deps.js';
 import type { SessionView } from './session-view.js';
 
@@ -49,6 +56,13 @@ export class Recovery {
     if ((await this.session.append(decision.append)) === 'conflict') return 'again';
     this.#stimulus = undefined;
     return decision.kind === 'stall' ? 'stalled' : 'resumed';
+  }
+
+  /** Gives the open turn to the next owner. */
+  async handOver(reason: string): Promise<'handed_over' | 'parked' | 'again'> {
+    const decision = decideHandover(this.session.state, { epoch: this.deps.epoch, reason });
+    if (decision.kind === 'refused') return 'parked';
+    return (await this.session.append(decision.append)) === 'conflict' ? 'again' : 'handed_over';
   }
 
   /** A step without a reply that nobody asked a model for: its append was cut short. It is given up, not repeated. */

@@ -1,25 +1,20 @@
 import type { EventEnvelope } from '@longrein/events';
 import { isLogError } from '@longrein/log';
-import {
-  type Action,
-  type Append,
-  type SessionState,
-  type TurnContext,
-  decideHandover,
-  nextAction,
-} from '@longrein/session';
+import { type Action, type Append, type SessionState, type TurnContext, nextAction } from '@longrein/session';
 import { Wakeup } from '../core/wakeup.js';
 import { StepHooks } from '../hooks/step-hooks.js';
 import { type ActorDeps, type ActorEnd, FUTILE_LIMIT, RESUME_BACKOFF } from './actor-deps.js';
 import { type Step, AT_REST } from './actor-step.js';
 import { Parking } from './parking.js';
 import { Recovery } from './recovery.js';
-import { SessionJournal } from './session-journal.js';
+import { openJournal } from './open-journal.js';
+import type { SessionJournal } from './session-journal.js';
 import type { SessionView } from './session-view.js';
 import { setAside } from './set-aside.js';
 import { StepTasks } from './step-tasks.js';
+import type { TailChunk } from './tail-chunk.js';
 import { Troubles } from './troubles.js';
-import { failTurn, refuseTurn } from './turn-failure.js';
+import { failTurn, refuseDifference } from './turn-failure.js';
 
 /**
  * Runs one session's turns, one at a time, while the session is in work. Everything it does is the same cycle: look at
@@ -93,31 +88,35 @@ export class SessionActor implements SessionView {
   }
 
   get state(): SessionState {
-    return this.#loaded.state;
+    return this.journal.state;
   }
 
-  context(): TurnContext {
-    const { running, usage } = this.#tasks;
-    const moment = { epoch: this.deps.epoch, running, usage, answers: this.#hooks.answers };
-    return this.deps.contexts.of(this.sessionId, this.state, moment);
+  context(state: SessionState = this.state): TurnContext {
+    const { running } = this.#tasks;
+    const moment = { epoch: this.deps.epoch, running, usage: this.#tasks.usageOf(state), answers: this.#hooks.answers };
+    return this.deps.contexts.of(this.sessionId, state, moment);
   }
 
   /** A turn that opens by our append is ours. A step that ends by it lets the next recovery begin. */
-  async append(append: Append): Promise<'stored' | 'conflict'> {
+  async append(append: Append, tail?: TailChunk): Promise<'stored' | 'conflict'> {
     const before = this.state.turn;
     try {
-      const outcome = await this.#loaded.append(append);
+      const outcome = await this.journal.append(append, tail);
       this.#troubles.logAnswered();
       if (outcome === 'stored') this.#futile = 0;
       return outcome;
     } finally {
       const { turn } = this.state;
       if (before === null && turn?.epoch === this.deps.epoch) this.#mine = turn.turn_id;
-      if (before?.step && !turn?.step) this.#recovery.leaveGate();
+      if (before?.step && turn?.step?.n !== before.step.n) this.#recovery.leaveGate();
     }
   }
 
-  get #loaded(): SessionJournal {
+  get mayClaim(): boolean {
+    return this.#mode === 'run' && !this.#hooks.asked;
+  }
+
+  get journal(): SessionJournal {
     if (!this.#journal) throw new Error(`session ${this.sessionId} is not loaded yet`);
     return this.#journal;
   }
@@ -139,15 +138,11 @@ export class SessionActor implements SessionView {
   }
 
   async #load(): Promise<Step> {
-    const kept = this.deps.warm.take(this.sessionId);
-    const { state, verified, snapshot_seq } = kept ?? (await this.deps.loader.load(this.sessionId));
-    const deps = { ...this.deps, changed: () => this.#wakeup.raise() };
-    const journal = new SessionJournal(this.sessionId, deps, state, verified);
-    // A state that was set aside is as old as that: this brings it up to date and compares it.
-    if (kept) this.#difference = await journal.verify();
-    this.#snapshotSeq = snapshot_seq;
-    this.#journal = journal;
-    for (const event of this.#early.splice(0)) journal.absorb(event);
+    const opened = await openJournal(this.sessionId, { ...this.deps, changed: () => this.#wakeup.raise() });
+    this.#difference = opened.difference;
+    this.#snapshotSeq = opened.snapshot_seq;
+    this.#journal = opened.journal;
+    for (const event of this.#early.splice(0)) opened.journal.absorb(event);
     return 'again';
   }
 
@@ -178,7 +173,7 @@ export class SessionActor implements SessionView {
       case 'claim':
         return this.#claim(action);
       case 'append':
-        await this.append(action.append);
+        await this.#tasks.proceed(action.append);
         return 'again';
       case 'calls':
         return (await this.#tasks.decide(action.calls)) ? 'again' : 'wait';
@@ -197,19 +192,16 @@ export class SessionActor implements SessionView {
     if (fresh && (!this.#checked || this.#difference !== undefined)) return this.#check();
     if (!this.#hooks.consult(action)) return 'wait';
     if ((await this.append(action.append)) === 'conflict') return 'again';
-    this.#tasks.ask(action, (chunk, signal) => this.#loaded.chunk(chunk, signal));
+    this.#tasks.ask(action);
     return 'wait';
   }
 
   /** A new turn begins on a state that was compared with the log. A difference is a bug, and fails the turn. */
   async #check(): Promise<Step> {
-    const difference = this.#difference ?? (await this.#loaded.verify());
+    const difference = this.#difference ?? (await this.journal.verify());
     this.#difference = undefined;
     this.#checked = true;
-    if (difference === undefined) return 'again';
-    const reason = `the running fold of the session differs from its log in: ${difference}`;
-    this.deps.logger.error({ session_id: this.sessionId, difference }, reason);
-    await refuseTurn(this, reason);
+    if (difference !== undefined) await refuseDifference(this, this.deps, difference);
     return 'again';
   }
 
@@ -230,9 +222,7 @@ export class SessionActor implements SessionView {
   async #handOver(reason: string): Promise<Step> {
     this.#tasks.drop();
     if (this.#mine === undefined || this.state.turn?.turn_id !== this.#mine) return 'parked';
-    const decision = decideHandover(this.state, { epoch: this.deps.epoch, reason });
-    if (decision.kind === 'refused') return 'parked';
-    return (await this.append(decision.append)) === 'conflict' ? 'again' : 'handed_over';
+    return this.#recovery.handOver(reason);
   }
 
   /** Something failed. Decides between trying again, failing the turn, and giving up. */

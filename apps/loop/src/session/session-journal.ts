@@ -1,12 +1,13 @@
 import type { Clock } from '@longrein/clock';
 import { type EventEnvelope, definitionOf } from '@longrein/events';
 import { type AppendResult, type NewEvent, type SessionLog, isLogError } from '@longrein/log';
-import { type Append, type SessionState, canonicalJson, evolve, fold } from '@longrein/session';
+import { type Append, type ProposedEvent, type SessionState, canonicalJson, evolve, fold } from '@longrein/session';
 import { randomUUID } from 'node:crypto';
 import { backoff } from '../core/backoff.js';
 import { FULL_BACKOFF } from './actor-deps.js';
 import { eventIds } from './event-id.js';
 import { type SessionLoader, withPosition } from './session-loader.js';
+import type { TailChunk } from './tail-chunk.js';
 
 /** What a journal rewrites content with before it appends: the log's own scrubbers. */
 export interface ContentScrubber {
@@ -67,25 +68,38 @@ export class SessionJournal {
     if (this.#state !== before) this.deps.changed();
   }
 
-  /** Appends what was decided, under the condition it was decided. Throws `LogError` for all but a conflict. */
-  append({ events, expect }: Append): Promise<AppendOutcome> {
+  /** The state once these events are stored right after it. */
+  preview(state: SessionState, events: readonly ProposedEvent[]): SessionState {
+    const at = new Date(this.deps.clock.now()).toISOString();
+    const stored = events.map((event, index) => {
+      const [id, seq] = [`preview-${index}`, state.last_seq + 1 + index];
+      return envelope(this.#scrubbed(event), { id, session_id: this.sessionId, seq, at });
+    });
+    return fold(stored, state);
+  }
+
+  /**
+   * Appends what was decided, under the condition it was decided, with the text that belongs right before it. Throws
+   * `LogError` for all but a conflict.
+   */
+  append({ events: decided, expect }: Append, tail?: TailChunk): Promise<AppendOutcome> {
     return this.#exclusively(async () => {
       const decidedOn = this.#state;
-      const ids = eventIds(this.sessionId, decidedOn, events, this.deps.epoch);
-      const scrubbed = events.map(({ type, payload }, index) => ({
-        type,
-        payload: this.deps.scrubber.content(definitionOf('sessions', type)?.content ?? {}, payload),
-        event_id: ids[index]!,
-      }));
+      const { log, epoch } = this.deps;
+      const ids = eventIds(this.sessionId, decidedOn, decided, epoch);
+      const facts = decided.map((event, index) => ({ ...this.#scrubbed(event), event_id: ids[index]! }));
+      const events = [...(tail?.events ?? []), ...facts];
       try {
-        const since = decidedOn.last_seq;
-        const { log, epoch } = this.deps;
-        const result = await log.append(this.sessionId, { events: scrubbed, expect, epoch, since });
-        await this.#stored(scrubbed, result);
+        const since = tail?.since(decidedOn.last_seq) ?? decidedOn.last_seq;
+        const result = await log.append(this.sessionId, { events, expect, epoch, since });
+        tail?.stored();
+        await this.#stored(events, result);
         return 'stored';
       } catch (error) {
         if (!isLogError(error, 'conflict')) throw error;
         const { missed, stored } = error.details;
+        // What is stored in part is stored from its beginning on.
+        if (stored && stored.length > 0) tail?.stored();
         if (!Array.isArray(missed) || missed.length === 0 || stored) await this.#read();
         else this.#take(missed as EventEnvelope[]);
         return 'conflict';
@@ -156,18 +170,16 @@ export class SessionJournal {
     this.#take(missed);
     const count = events.length;
     const batchId = events[0]!.event_id!;
-    for (const [index, { type, payload, event_id }] of events.entries()) {
-      this.#state = evolve(this.#state, {
-        id: event_id!,
-        session_id: this.sessionId,
-        seq: first + index,
-        at,
-        type,
-        payload,
-        v: definitionOf('sessions', type)?.v ?? 1,
-        ...(count > 1 && { batch: { id: batchId, index, count } }),
-      });
+    for (const [index, event] of events.entries()) {
+      const [id, seq] = [event.event_id!, first + index];
+      const batch = count > 1 ? { id: batchId, index, count } : undefined;
+      this.#state = evolve(this.#state, envelope(event, { id, session_id: this.sessionId, seq, at }, batch));
     }
+  }
+
+  /** The event as the log will keep it. */
+  #scrubbed({ type, payload }: ProposedEvent): { readonly type: ProposedEvent['type']; readonly payload: unknown } {
+    return { type, payload: this.deps.scrubber.content(definitionOf('sessions', type)?.content ?? {}, payload) };
   }
 
   #take(facts: readonly EventEnvelope[]): void {
@@ -185,6 +197,15 @@ export class SessionJournal {
     this.#queue = turn.catch(() => undefined);
     return turn;
   }
+}
+
+/** An event as a fold takes it. */
+function envelope(
+  { type, payload }: Pick<NewEvent, 'type' | 'payload'>,
+  place: Pick<EventEnvelope, 'id' | 'session_id' | 'seq' | 'at'>,
+  batch?: EventEnvelope['batch'],
+): EventEnvelope {
+  return { ...place, type, payload, v: definitionOf('sessions', type)?.v ?? 1, ...(batch && { batch }) };
 }
 
 /** The parts of the state that differ, by name; the position of chunks is no part of a fold. */

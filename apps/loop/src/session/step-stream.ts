@@ -8,6 +8,15 @@ export const CHUNK_MS = 100;
 /** Text that may wait for the log, in characters: beyond it the provider's stream is not read on. */
 const MAX_WAITING = 64 * 1024;
 
+/** Most characters of text that ride along with the answer instead of going out as a chunk of their own. */
+const MAX_TAIL = 4096;
+
+/** An answer, and the end of its text where that has not gone out as a chunk: it belongs right before the answer. */
+export interface StreamedReply {
+  readonly reply: ModelReply;
+  readonly tail: string;
+}
+
 /** What one streamed step needs. */
 export interface StepStreamDeps {
   readonly model: ModelPort;
@@ -18,21 +27,21 @@ export interface StepStreamDeps {
 }
 
 /**
- * Streams one answer: text goes out as chunks while it arrives, the whole answer is returned once every chunk is sent.
- * Throws the port's `ModelError`, or whatever `send` threw.
+ * Streams one answer: text goes out as chunks while it arrives, the whole answer is returned once every chunk but the
+ * last is sent. Throws the port's `ModelError`, or whatever `send` threw.
  */
 export async function streamStep(
   deps: StepStreamDeps,
   request: ModelRequest,
   signal: AbortSignal,
-): Promise<ModelReply> {
+): Promise<StreamedReply> {
   const sender = new ChunkSender(deps);
   try {
     for await (const delta of deps.model.stream(request, { signal })) {
       signal.throwIfAborted();
       if (delta.type === 'text') await sender.text(delta.text);
-      else await sender.endRun();
-      if (delta.type === 'done') return delta;
+      else sender.endRun();
+      if (delta.type === 'done') return { reply: delta, tail: await sender.rest() };
     }
   } finally {
     sender.close();
@@ -47,6 +56,8 @@ class ChunkSender {
   #cancelTimer: (() => void) | undefined;
   #failure: { readonly error: unknown } | undefined;
   #waiting = '';
+  /** What waits is the end of a run: no text of the next joins it. */
+  #ended = false;
 
   constructor(private readonly deps: StepStreamDeps) {
     this.#chunker = new TextChunker(deps.scrubber);
@@ -54,6 +65,7 @@ class ChunkSender {
 
   /** Takes a delta of the current run of text. */
   async text(delta: string): Promise<void> {
+    if (this.#ended) await this.#flush();
     this.#throwFailure();
     this.#waiting += this.#chunker.push(delta) ?? '';
     if (this.#waiting !== '') this.#send();
@@ -61,20 +73,36 @@ class ChunkSender {
     if (this.#waiting.length > MAX_WAITING) await this.#sending;
   }
 
-  /** The run is over: everything of it goes out before anything else happens. */
-  async endRun(): Promise<void> {
+  /** The run is over: everything of it goes out before text of another, and no later than text that waits. */
+  endRun(): void {
     this.#waiting += this.#chunker.end() ?? '';
+    this.#ended = this.#waiting !== '';
+    if (this.#ended) this.#cancelTimer ??= this.deps.clock.setTimeout(() => this.#expired(), CHUNK_MS);
+  }
+
+  /** Nothing more comes: what has not gone out yet, once the rest has. Nothing where that is too much. */
+  async rest(): Promise<string> {
     this.#stopTimer();
-    while (this.#waiting !== '' || this.#sending) {
-      this.#send();
-      await this.#sending;
-    }
+    while (this.#sending) await this.#sending;
+    if (this.#waiting.length > MAX_TAIL) await this.#flush();
     this.#throwFailure();
+    const tail = this.#waiting;
+    this.#waiting = '';
+    return tail;
   }
 
   close(): void {
     this.#stopTimer();
     this.#waiting = '';
+  }
+
+  async #flush(): Promise<void> {
+    this.#stopTimer();
+    while (this.#waiting !== '' || this.#sending) {
+      this.#send();
+      await this.#sending;
+    }
+    this.#ended = false;
   }
 
   #expired(): void {

@@ -38,29 +38,68 @@ describe('streaming a step', () => {
     await clock.advance(1);
     expect(sent).toEqual(['Hello']);
     more.open();
-    await step;
-    expect(sent).toEqual(['Hello', ' world']);
+    expect((await step).tail).toBe(' world');
+    expect(sent).toEqual(['Hello']);
     expect(clock.pending).toBe(0);
   });
 
-  it('sends everything of a run before a tool call, never across it', async () => {
+  it('never joins text across a tool call, and leaves the end to go with the answer', async () => {
     const sent: string[] = [];
-    const order: string[] = [];
     const port = model(async function* () {
       yield text('before');
       yield { type: 'tool_call', id: 'c', name: 'a' };
-      order.push(`call after ${sent.join('|')}`);
       yield text('after');
       yield done;
     });
     const send = async (chunk: string): Promise<void> => void sent.push(chunk);
-    await streamStep(
-      { model: port, scrubber: new Scrubber(), clock: new VirtualClock(), send },
+    const clock = new VirtualClock();
+    const { tail } = await streamStep(
+      { model: port, scrubber: new Scrubber(), clock, send },
       request,
       new AbortController().signal,
     );
-    expect(order).toEqual(['call after before']);
-    expect(sent).toEqual(['before', 'after']);
+    expect({ sent, tail }).toEqual({ sent: ['before'], tail: 'after' });
+    expect(clock.pending).toBe(0);
+  });
+
+  it('sends the text before a tool call although nothing follows, once it has waited for 100 ms', async () => {
+    const sent: string[] = [];
+    const more = new Gate();
+    const port = model(async function* () {
+      yield text('before');
+      yield { type: 'tool_call', id: 'c', name: 'a' };
+      await more.opened;
+      yield done;
+    });
+    const clock = new VirtualClock();
+    const send = async (chunk: string): Promise<void> => void sent.push(chunk);
+    const step = streamStep(
+      { model: port, scrubber: new Scrubber(), clock, send },
+      request,
+      new AbortController().signal,
+    );
+    await clock.whenPending();
+    await clock.advance(CHUNK_MS);
+    expect(sent).toEqual(['before']);
+    more.open();
+    expect((await step).tail).toBe('');
+  });
+
+  it('sends an end that is too long to go with the answer', async () => {
+    const sent: string[] = [];
+    const port = model(async function* () {
+      yield text('first');
+      yield text('x'.repeat(5_000));
+      yield done;
+    });
+    const send = async (chunk: string): Promise<void> => {
+      await Promise.resolve();
+      sent.push(chunk);
+    };
+    const deps = { model: port, scrubber: new Scrubber(), clock: new VirtualClock(), send };
+    const { tail } = await streamStep(deps, request, new AbortController().signal);
+    expect(sent.join('') + tail).toBe(`first${'x'.repeat(5_000)}`);
+    expect(tail.length).toBeLessThan(4_097);
   });
 
   it('has one chunk under way at a time; what arrives meanwhile goes into the next', async () => {

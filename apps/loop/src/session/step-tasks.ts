@@ -1,8 +1,11 @@
 import { isLogError } from '@longrein/log';
 import {
   type Action,
+  type Append,
   type OwedCall,
+  type SessionState,
   type TurnContext,
+  continued,
   decideCall,
   decideOutcome,
   decideReply,
@@ -12,6 +15,7 @@ import type { ActorDeps } from './actor-deps.js';
 import { type CallScope, CallTasks, type WrittenCall } from './call-tasks.js';
 import { ModelTask } from './model-task.js';
 import type { SessionView } from './session-view.js';
+import type { TailChunk } from './tail-chunk.js';
 
 /** What a step has under way in this process, its model request and its calls, and how they come back into the log. */
 export class StepTasks {
@@ -40,19 +44,30 @@ export class StepTasks {
     return this.#model !== undefined;
   }
 
-  /** What the provider reported for the open step, if this process asked it. */
-  get usage(): TurnContext['usage'] {
-    return this.#usage?.n === this.session.state.turn?.step?.n ? this.#usage?.usage : undefined;
+  /** What the provider reported for the state's open step, if this process asked it. */
+  usageOf({ turn }: SessionState): TurnContext['usage'] {
+    return this.#usage?.n === turn?.step?.n ? this.#usage?.usage : undefined;
   }
 
   /** Sends the request of a step whose claim is stored. */
-  ask(
-    { request, turn_id, n }: Extract<Action, { kind: 'claim' }>,
-    send: (chunk: string, signal: AbortSignal) => Promise<void>,
-  ): void {
+  ask({ request, turn_id, n }: Extract<Action, { kind: 'claim' }>): void {
     const task = new ModelTask(turn_id, n);
     this.#model = task;
-    task.start(request, { ...this.deps, send: (chunk) => send(chunk, task.signal) }, this.changed);
+    const send = (chunk: string): Promise<void> => this.session.journal.chunk(chunk, task.signal);
+    task.start(request, { ...this.deps, send }, this.changed);
+  }
+
+  /** Appends what was decided together with what follows from it, and asks the model where that claims a step. */
+  async proceed(first: Append, tail?: TailChunk): Promise<'stored' | 'conflict'> {
+    const { session } = this;
+    const { append, claim } = continued(session.state, first, {
+      preview: (state, events) => session.journal.preview(state, events),
+      context: (state) => session.context(state),
+      claims: session.mayClaim,
+    });
+    const outcome = await session.append(append, tail);
+    if (outcome === 'stored' && claim) this.ask(claim);
+    return outcome;
   }
 
   /** Brings one thing that came back into the log. False when nothing is back. Throws the model's failure. */
@@ -93,16 +108,17 @@ export class StepTasks {
       throw outcome.error;
     }
     const { parts, usage } = outcome.reply;
+    // Known before the step's end is decided, which may go into the same append.
+    this.#usage = { n, usage };
     const decision = decideReply(this.session.state, parts);
     if (decision.kind === 'append') {
       try {
-        if ((await this.session.append(decision.append)) === 'conflict') return true;
+        if ((await this.proceed(decision.append, outcome.tail)) === 'conflict') return true;
       } catch (error) {
         // What the log cannot keep is a failure of the step; after anything else the same reply is tried again.
         if (isLogError(error, 'invalid_event', 'too_large')) this.#model = undefined;
         throw error;
       }
-      this.#usage = { n, usage };
       this.#remember(parts.filter((part) => part.type === 'tool_call'));
     }
     this.#model = undefined;
@@ -125,7 +141,7 @@ export class StepTasks {
     const decision = decideOutcome(this.session.state, call_seq, outcome);
     if (decision.kind === 'append') {
       try {
-        if ((await this.session.append(decision.append)) === 'conflict') return true;
+        if ((await this.proceed(decision.append)) === 'conflict') return true;
       } catch (error) {
         const text = `The tool's result cannot be stored: ${error instanceof Error ? error.message : String(error)}`;
         if (!isLogError(error, 'invalid_event', 'too_large') || outcome.error === text) throw error;

@@ -44,6 +44,17 @@ export async function failTurn(
   }
 }
 
+/** A new turn does not begin on a fold that differs from the log: it fails, and says in what. */
+export async function refuseDifference(
+  session: SessionView,
+  { logger }: Pick<ActorDeps, 'logger'>,
+  difference: string,
+): Promise<void> {
+  const reason = `the running fold of the session differs from its log in: ${difference}`;
+  logger.error({ session_id: session.sessionId, difference }, reason);
+  await refuseTurn(session, reason);
+}
+
 /** Starts and fails the turn that the oldest startable input asks for, so that the log says why nothing came of it. */
 export async function refuseTurn(session: SessionView, reason: string): Promise<void> {
   const input = startableInput(session.state);

@@ -2,8 +2,8 @@ import type { PayloadOf, SessionEventType } from '@longrein/events';
 import type { SessionState } from '../folds/state.js';
 import type { Append, AppendDecision, ProposedEvent, Refusal, RefusalCode } from './types.js';
 
-/** What the log takes in one append. */
-export const MAX_EVENTS = 64;
+/** What the log takes in one append, but for one: the text that its caller may have to put before a reply. */
+export const MAX_EVENTS = 63;
 
 /** Characters of payload that decisions put into one append, as long as that is more than one event. */
 export const MAX_CHARACTERS = 256 * 1024;

@@ -16,7 +16,7 @@ export interface ProposedEvent {
 
 /** Events and the condition under which they were decided: hand both to the log as they are. */
 export interface Append {
-  /** 1 to 64. Every prefix of them leaves a state from which the next decision goes on. */
+  /** 1 to 63. Every prefix of them leaves a state from which the next decision goes on. */
   readonly events: readonly ProposedEvent[];
   readonly expect: { readonly seq: number; readonly none_of: readonly SessionEventType[] };
 }
