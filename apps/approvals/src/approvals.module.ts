@@ -6,7 +6,7 @@ import {
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import { LogClient } from '@longrein/log/client';
+import { LogClient, awaitDeployment } from '@longrein/log/client';
 import { RPC, type ServiceContext, inboxPrefix } from '@longrein/service';
 import { Approvals } from './approvals.js';
 import type { ApprovalsConfig } from './config.js';
@@ -47,6 +47,11 @@ export class ApprovalsModule {
       inbox_prefix: inboxPrefix('approvals'),
       on_trouble: (trouble: Error, where: string) => logger.warn({ err: trouble, where }, 'trouble with the log'),
     });
-    return { module: ApprovalsModule, providers: [{ provide: LOG, useValue: log }, ApprovalsRunner] };
+    const deployed = async (): Promise<LogClient> => {
+      const onWait = (): void => logger.warn('waiting for the log service to create the streams');
+      await awaitDeployment(nats, config.partitions, { onWait });
+      return log;
+    };
+    return { module: ApprovalsModule, providers: [{ provide: LOG, useFactory: deployed }, ApprovalsRunner] };
   }
 }

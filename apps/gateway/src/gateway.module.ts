@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { systemClock } from '@longrein/clock';
 import { SessionStates } from '@longrein/log';
-import { LogClient } from '@longrein/log/client';
+import { LogClient, awaitDeployment } from '@longrein/log/client';
 import type { ServiceContext } from '@longrein/service';
 import { Authenticator } from './auth/authenticator.js';
 import { Limits } from './auth/limits.js';
@@ -68,6 +68,11 @@ export class GatewayModule {
       await tokens.start();
       return tokens;
     };
+    const deployed = async (): Promise<LogClient> => {
+      const onWait = (): void => logger.warn('waiting for the log service to create the streams');
+      await awaitDeployment(nats, config.partitions, { onWait });
+      return log;
+    };
     return {
       module: GatewayModule,
       controllers: [FleetController, SessionsController, SocketPathController, StreamController, TicketsController],
@@ -76,7 +81,7 @@ export class GatewayModule {
         { provide: AUTHENTICATOR, useValue: authenticator },
         { provide: LIMITS, useValue: tokenLimits },
         { provide: CLIENTS, useValue: clients },
-        { provide: LOG, useValue: log },
+        { provide: LOG, useFactory: deployed },
         { provide: STATES, useValue: states },
         { provide: REGISTRY, useValue: services.registry },
         { provide: COMMANDS, useValue: commands },
