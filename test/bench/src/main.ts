@@ -1,9 +1,10 @@
 import type { Bench } from './kit/bench.js';
 import { table } from './kit/table.js';
 import { logBench } from './log/index.js';
+import { socketsBench } from './sockets/index.js';
 import { turnBench } from './turn/index.js';
 
-const BENCHES: readonly Bench[] = [logBench, turnBench];
+const BENCHES: readonly Bench[] = [logBench, turnBench, socketsBench];
 const USAGE = `usage: npm run bench -- <name> [--quick]\n\n${BENCHES.map(({ name, description }) => `  ${name.padEnd(8)}${description}`).join('\n')}`;
 
 const args = process.argv.slice(2);
