@@ -132,8 +132,13 @@ describe('killed while handing over', () => {
     play(lanes, async (turn, _, owner) => {
       turn.approveWhenAsked();
       owner.arm({ [when]: turn.append('turn/handed_over#1') });
-      turn.onRun((name) => {
-        if (name === 'risk' && owner.running) owner.child.signal('SIGTERM');
+      turn.onRun(async (name) => {
+        if (name !== 'risk' || !owner.running) return;
+        owner.child.signal('SIGTERM');
+        // The tool answers a loop that knows that it is stopping: from here on it may claim no step.
+        await owner.child.json<{ msg?: string; active?: number }>(
+          ({ msg, active }) => msg === 'hands its turns over' && active !== 0,
+        );
       });
       await turn.begin();
       await killed(turn, owner);

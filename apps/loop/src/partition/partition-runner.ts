@@ -85,6 +85,7 @@ export class PartitionRunner {
     if (this.#stopping) return this.#quiet();
     this.#stopping = true;
     for (const actor of this.#actors.values()) actor.stop();
+    this.deps.logger.info({ partition: this.partition, active: this.#actors.size }, 'hands its turns over');
     const drained = this.#quiet();
     const cancelAbort = this.deps.clock.setTimeout(() => {
       for (const actor of this.#actors.values()) actor.abort();
