@@ -1,7 +1,7 @@
 import type { EventEnvelope, PayloadOf, SessionEventType } from '@longrein/events';
 import { definitionOf } from '@longrein/events';
 import type { Append, ProposedEvent } from '../decisions/types.js';
-import { evolve, initialState } from '../folds/evolve.js';
+import { evolve, fold, initialState } from '../folds/evolve.js';
 import type { SessionState } from '../folds/state.js';
 
 /** When a journal begins: its events are a millisecond apart. */
@@ -53,6 +53,19 @@ export class Journal {
     return events.slice(0, stored).map((event, index) => {
       return this.#store(event, events.length > 1 ? { batch: { id, index, count: events.length } } : {});
     });
+  }
+
+  /** The state once these events are stored right after it. */
+  preview(state: SessionState, events: readonly ProposedEvent[]): SessionState {
+    const stored = new Journal();
+    stored.events.length = 0;
+    return fold(
+      events.map(({ type, payload }, index) => {
+        const seq = state.last_seq + 1 + index;
+        return { id: `preview-${index}`, session_id: this.session_id, seq, at: '', type, payload, v: 1 };
+      }),
+      state,
+    );
   }
 
   /** Types in order, chunks left out. */

@@ -1,4 +1,5 @@
 import type { Usage } from '@longrein/events';
+import { continued } from '../decisions/continuation.js';
 import { decideCall } from '../decisions/call.js';
 import { decideFailure } from '../decisions/failure.js';
 import { nextAction } from '../decisions/next-action.js';
@@ -17,6 +18,8 @@ export interface World {
   readonly usage?: () => Usage | undefined;
   /** Whether a call that was started is still running when the runner looks. Default: it is back at once. */
   readonly slow?: (name: string) => boolean;
+  /** Whether the loop puts what follows into the same append. */
+  readonly joins?: boolean;
 }
 
 /** A world that answers these replies in turn, then the last one for ever, and whose tools all say `done`. */
@@ -86,7 +89,7 @@ export class Runner {
         this.#append(action.append, torn);
         break;
       case 'append':
-        this.#append(action.append, torn);
+        this.#proceed(action.append, torn);
         break;
       case 'await_model':
         this.#answer(torn);
@@ -154,11 +157,23 @@ export class Runner {
     this.#must(this.journal.append(append, Math.min(torn, append.events.length)));
   }
 
+  /** With what follows from it, where this loop joins appends. */
+  #proceed(first: Append, torn?: number): void {
+    if (!this.world.joins) return this.#append(first, torn);
+    const { append, claim } = continued(this.state, first, {
+      preview: (state, events) => this.journal.preview(state, events),
+      context: () => this.context(),
+      claims: true,
+    });
+    this.#append(append, torn);
+    if (claim) this.#usage = undefined;
+  }
+
   #answer(torn: number | undefined): void {
     const reply = this.world.reply();
     if (reply instanceof Error) return this.fail(reply.message);
     this.#usage = this.world.usage?.();
-    this.#append(accepted(decideReply(this.state, reply)).append, torn);
+    this.#proceed(accepted(decideReply(this.state, reply)).append, torn);
   }
 
   #call(callSeq: number): void {
@@ -175,7 +190,7 @@ export class Runner {
   #finish(callSeq: number): void {
     const call = this.state.turn?.calls.find((candidate) => candidate.call_seq === callSeq);
     const decision = decideOutcome(this.state, callSeq, this.world.outcome(call?.name ?? ''));
-    if (decision.kind === 'append') this.#must(this.journal.append(decision.append));
+    if (decision.kind === 'append') this.#proceed(decision.append);
     this.running.delete(callSeq);
   }
 

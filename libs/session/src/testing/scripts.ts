@@ -25,6 +25,7 @@ export interface Script {
   readonly replies: readonly (Reply | null)[];
   readonly errors: readonly boolean[];
   readonly costs: readonly (number | null)[];
+  readonly joins: boolean;
 }
 
 const text = fc.string({ maxLength: 12 });
@@ -84,6 +85,7 @@ export const sessionScript: fc.Arbitrary<Script> = fc.record({
   replies: fc.array(fc.option(reply, { freq: 20 }), { minLength: 1, maxLength: 8 }),
   errors: fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }),
   costs: fc.array(fc.option(fc.double({ min: 0, max: 2, noNaN: true })), { minLength: 1, maxLength: 4 }),
+  joins: fc.boolean(),
 });
 
 /** Logs that a loop, clients, approvers, compactions, deaths and torn appends can leave: legal at every event. */
@@ -98,6 +100,7 @@ export function perform(script: Script): Runner {
       reply: () => cyclic(script.replies) ?? new Error('provider down'),
       outcome: (name) => ({ content: { name }, error: cyclic(script.errors) ? 'tool failed' : null }),
       slow: () => cyclic(script.errors),
+      joins: script.joins,
       usage: () => {
         const cost = cyclic(script.costs);
         return cost === null ? undefined : { prompt_tokens: asked, completion_tokens: 2, cost };
