@@ -1,13 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { DEFAULT_PARTITIONS } from '@longrein/events';
+import { provision } from '@longrein/log/jetstream';
 import { type ChildProcess, withNats, withProcesses } from '@longrein/testing';
 
 const processes = withProcesses();
 const server = withNats();
 
 let directory: string;
+
+beforeAll(async () => provision(await server.connect(), { partitions: DEFAULT_PARTITIONS }));
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'longrein-gateway-'));
