@@ -1,6 +1,6 @@
 import type { BenchOptions, Goal, Row } from '../kit/bench.js';
 import { rate } from '../kit/format.js';
-import { inTurns, ratioOf } from '../kit/rounds.js';
+import { inTurns, ratioOf, withoutStackTraces } from '../kit/rounds.js';
 import { median } from '../kit/stats.js';
 import type { LogDeployment } from './deployment.js';
 import type { PlainStream } from './plain.js';
@@ -56,6 +56,7 @@ export async function throughput(
     const ids = targets.map(({ id }) => id);
     const samples = await inTurns(rounds, {
       plain: () => plain.rate(ids, body, events),
+      lean: () => withoutStackTraces(() => plain.rate(ids, body, events)),
       bare: () => plain.bareRate(ids, body, events),
       log: async () => {
         const begin = performance.now();
@@ -65,6 +66,7 @@ export async function throughput(
     });
     const ratio = ratioOf(samples.log, samples.plain);
     json[key] = ratio;
+    json[`lean_${key}`] = ratioOf(samples.log, samples.lean);
     json[`bare_${key}`] = ratioOf(samples.log, samples.bare);
     const what = `events a second, ${sessions} ${sessions === 1 ? 'session' : 'sessions'}, ${batch} an append`;
     rows.push({
@@ -74,12 +76,10 @@ export async function throughput(
       ratio,
       ...(goal && { goal }),
     });
-    rows.push({
-      what: '',
-      value: '',
-      against: `${rate(median(samples.bare))} bare`,
-      ratio: ratioOf(samples.log, samples.bare),
-    });
+    for (const side of ['lean', 'bare'] as const) {
+      const against = `${rate(median(samples[side]))} ${side}`;
+      rows.push({ what: '', value: '', against, ratio: ratioOf(samples.log, samples[side]) });
+    }
   }
   return { rows, json, bodyBytes };
 }
