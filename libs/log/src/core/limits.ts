@@ -22,8 +22,8 @@ export const WINDOW_EVENTS = 512;
 export const WINDOW_BYTES = MAX_MISSED_BYTES;
 
 /** Default and largest number of events in a page of `read`. */
-export const DEFAULT_PAGE = 1000;
+export const DEFAULT_PAGE = 2000;
 export const MAX_PAGE = 10_000;
 
 /** Bytes after which a page is closed early. */
-export const MAX_PAGE_BYTES = 512 * 1024;
+export const MAX_PAGE_BYTES = 768 * 1024;
