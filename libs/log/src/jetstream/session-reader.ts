@@ -3,6 +3,7 @@ import { type StreamKind, sessionSubjects, streamName } from '@longrein/events';
 import { DEFAULT_PAGE, MAX_PAGE, MAX_PAGE_BYTES } from '../core/index.js';
 import { type ReadRequest, LogError } from '../port/index.js';
 import { type PageEvent, type PlacedEvent, unplaced } from './event-links.js';
+import { ReadAhead } from './read-ahead.js';
 import { SessionWalk } from './session-walk.js';
 import type { StreamApi } from './stream-api.js';
 import { scan } from './stream-scan.js';
@@ -30,6 +31,8 @@ const REMEMBERED = 1024;
 export class SessionReader {
   /** Where the last pages ended, so that reading on needs no search. */
   readonly #ends = new Map<string, { seq: number; sequence: number }>();
+
+  readonly #ahead = new ReadAhead<PageEvent[]>();
 
   constructor(
     private readonly nc: NatsConnection,
@@ -63,11 +66,19 @@ export class SessionReader {
     if (count > WALK_LIMIT || isRemembered) {
       const start = isRemembered ? end.sequence + 1 : (await walk.atLeastSeq(from)).sequence;
       if (tip.sequence - start + 1 <= DENSE * (tip.seq - from + 1)) {
-        const events = await this.#scan(partition, sessionSubjects(this.kind, partition, id), start, count, tip);
+        const subject = sessionSubjects(this.kind, partition, id);
+        const ahead = isRemembered ? this.#ahead.take(key, start) : undefined;
+        const events = (await ahead)?.slice(0, count) ?? (await this.#scan(partition, subject, start, count, tip));
         if (isRemembered && events[0]!.seq !== from) {
           // Chunks expired, or the store was restored and the place holds something else now.
           this.#ends.delete(key);
           return this.#all(walk, partition, id, from, limit);
+        }
+        const next = finishPage(events, tip.seq);
+        if (isRemembered && next.next_seq !== null) {
+          // Whoever reads page after page will ask for the next one: it is fetched while this one travels.
+          const after = next.events.at(-1)!.sequence + 1;
+          this.#ahead.put(key, after, () => this.#scan(partition, subject, after, count, tip));
         }
         return events;
       }
