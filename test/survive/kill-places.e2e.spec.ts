@@ -73,7 +73,11 @@ describe('complaints 17 and 19: killed around an approval', () => {
       await turn.session.until('approval/requested');
       owner.die();
       await killed(turn, owner);
-      await lane.rig.runningOwner();
+      const next = await lane.rig.runningOwner();
+      // Once it has parked the turn again. A verdict that is there when it takes over is read as part of what the dead left.
+      await next.child.json<{ msg?: string; session_id?: string; end?: string }>(
+        ({ msg, session_id, end }) => msg === 'a session left work' && session_id === turn.id && end === 'parked',
+      );
       await turn.approve();
       await turn.session.until('turn/end');
       expect((await turn.session.payloads('turn/resumed')).map(({ cause }) => cause)).toEqual(['verdict']);
